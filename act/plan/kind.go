@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"slices"
+
+	"decant.dev/extract/shape"
+)
+
+// Kind names one kind of action, as "sink.verb".
+type Kind string
+
+// The kinds of action.
+const (
+	KindGitHubLabel   Kind = "github.label"
+	KindGitHubComment Kind = "github.comment"
+	KindGitHubClose   Kind = "github.close"
+	KindTableRow      Kind = "table.row"
+)
+
+// Trait is what the audit must know of a kind beside its parameters.
+type Trait struct {
+	// Speaks is true where people other than the operator read the result:
+	// such a kind may not carry a text in an automatic action.
+	Speaks bool
+	// New makes the zero value of the kind's parameters.
+	New func() Action
+}
+
+var traits = map[Kind]Trait{
+	KindGitHubLabel:   {Speaks: true, New: func() Action { return GitHubLabel{} }},
+	KindGitHubComment: {Speaks: true, New: func() Action { return GitHubComment{} }},
+	KindGitHubClose:   {Speaks: true, New: func() Action { return GitHubClose{} }},
+	KindTableRow:      {Speaks: false, New: func() Action { return TableRow{} }},
+}
+
+// AllKinds lists every kind, sorted.
+func AllKinds() []Kind {
+	kinds := make([]Kind, 0, len(traits))
+	for k := range traits {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Known reports whether k is a kind of this package.
+func (k Kind) Known() bool { _, ok := traits[k]; return ok }
+
+// Trait returns what is declared of a kind; an unknown kind speaks.
+func (k Kind) Trait() Trait {
+	if t, ok := traits[k]; ok {
+		return t
+	}
+	return Trait{Speaks: true}
+}
+
+// Action is one write with typed parameters. Its exported fields are the
+// parameters: tagged `address:"name"` where they say where the write goes, or
+// `content:"name"` where they say what is written.
+type Action interface{ Kind() Kind }
+
+// GitHubLabel adds one label to the issue that the event named.
+type GitHubLabel struct {
+	Issue Ref    `address:"issue"`
+	Label string `address:"label"`
+}
+
+// Kind returns "github.label".
+func (GitHubLabel) Kind() Kind { return KindGitHubLabel }
+
+// GitHubComment writes one comment, from a template, on the issue that the
+// event named.
+type GitHubComment struct {
+	Issue Ref      `address:"issue"`
+	Body  Template `content:"body"`
+}
+
+// Kind returns "github.comment".
+func (GitHubComment) Kind() Kind { return KindGitHubComment }
+
+// GitHubClose closes the issue that the event named, for one of GitHub's
+// state reasons: "completed" or "not_planned".
+type GitHubClose struct {
+	Issue  Ref    `address:"issue"`
+	Reason string `content:"reason"`
+}
+
+// Kind returns "github.close".
+func (GitHubClose) Kind() Kind { return KindGitHubClose }
+
+// TableRow inserts or replaces the row Key of the table Table. Names of
+// tables and columns match ^[a-z][a-z0-9_]{0,62}$. The sink keeps the run's
+// source and label beside the columns.
+type TableRow struct {
+	Table   string   `address:"table"`
+	Key     Ref      `address:"key"`
+	Columns []Column `content:"columns"`
+}
+
+// Kind returns "table.row".
+func (TableRow) Kind() Kind { return KindTableRow }
+
+// Column is one named value of a row.
+type Column struct {
+	Name  string
+	Value Value
+}
+
+// Text is a column of constant text.
+func Text(name, constant string) Column { return Column{name, constantString(constant)} }
+
+// Int is a column holding a whole number.
+func Int(name string, n int) Column { return Column{name, constantInt(int64(n))} }
+
+// Bool is a column holding true or false.
+func Bool(name string, b bool) Column { return Column{name, constantBool(b)} }
+
+// Token is a column holding a token, or null where the field is absent.
+func Token(name string, t *shape.Token) Column {
+	if t == nil {
+		return Column{name, null()}
+	}
+	return Column{name, handle(t.Handle())}
+}
+
+// Carried is a column holding a text, or null where the field is absent.
+func Carried(name string, t *shape.Text) Column {
+	if t == nil {
+		return Column{name, null()}
+	}
+	return Column{name, handle(t.Handle())}
+}
+
+// Quote is a column holding a quote, or null where the field is absent.
+func Quote(name string, q *shape.Quote) Column {
+	if q == nil {
+		return Column{name, null()}
+	}
+	return Column{name, handle(q.Handle())}
+}

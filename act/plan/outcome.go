@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxActions is the largest number of actions in one outcome.
+const MaxActions = 32
+
+// Outcome is the actions of one run with handles unresolved: what a list
+// admits or not.
+type Outcome struct {
+	Actions []Listed
+	actions []Action
+}
+
+// Listed is one action as a list spells it: kind and parameters, each value
+// in its canonical JSON.
+type Listed struct {
+	Kind   Kind
+	Params []Param
+	values []string
+}
+
+// NewOutcome turns what a plan returned into an outcome. Errors name the
+// action's index, kind and parameter.
+func NewOutcome(actions []Action) (Outcome, error) {
+	if len(actions) > MaxActions {
+		return Outcome{}, fmt.Errorf("outcome of %d actions: want at most %d", len(actions), MaxActions)
+	}
+	o := Outcome{Actions: make([]Listed, 0, len(actions)), actions: actions}
+	for i, a := range actions {
+		if a == nil {
+			return Outcome{}, fmt.Errorf("action %d is nil", i)
+		}
+		if !a.Kind().Known() {
+			return Outcome{}, fmt.Errorf("action %d: kind %.64q: want one of %v", i, string(a.Kind()), AllKinds())
+		}
+		params, err := Params(a)
+		if err != nil {
+			return Outcome{}, fmt.Errorf("action %d: %w", i, err)
+		}
+		l := Listed{Kind: a.Kind(), Params: params, values: make([]string, len(params))}
+		var buf []byte
+		for j, p := range params {
+			buf = p.Value.AppendJSON(buf[:0])
+			l.values[j] = string(buf)
+		}
+		o.Actions = append(o.Actions, l)
+	}
+	return o, nil
+}
+
+// Action returns the typed action at an index of o.Actions.
+func (o Outcome) Action(i int) Action { return o.actions[i] }
+
+// signature is equal for outcomes of the same kinds with the same parameters.
+func (o Outcome) signature() string {
+	var sb strings.Builder
+	for _, a := range o.Actions {
+		sb.WriteString(string(a.Kind))
+		for _, p := range a.Params {
+			sb.WriteByte(' ')
+			sb.WriteByte("?ac"[p.Place])
+			sb.WriteString(p.Name)
+		}
+		sb.WriteByte('\n')
+	}
+	return sb.String()
+}
+
+// key is equal for equal outcomes only: no canonical JSON value contains an
+// unescaped line feed.
+func (o Outcome) key(signature string) string {
+	var sb strings.Builder
+	sb.WriteString(signature)
+	for _, a := range o.Actions {
+		for _, v := range a.values {
+			sb.WriteByte('\n')
+			sb.WriteString(v)
+		}
+	}
+	return sb.String()
+}
+
+// Key is equal for equal outcomes and for no others.
+func (o Outcome) Key() string { return o.key(o.signature()) }

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Place says whether a parameter tells where a write goes or what it says.
+type Place uint8
+
+// The two places of a parameter.
+const (
+	Address Place = iota + 1
+	Content
+)
+
+// Param is one parameter of an action.
+type Param struct {
+	Name  string
+	Place Place
+	Value Value
+}
+
+type fieldPlan struct {
+	index int
+	name  string
+	place Place
+}
+
+var fieldPlans sync.Map // reflect.Type → []fieldPlan
+
+var columnName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// Params lists an action's parameters, addresses first and each place sorted
+// by name. Columns of a row become parameters of their own.
+//
+// It is an error for a handle to stand in an address, for a handle to come
+// from nowhere (the zero value, or an absent optional field), for a field to
+// lack its place, and for a column to be named twice or badly.
+func Params(a Action) ([]Param, error) {
+	rv := reflect.ValueOf(a)
+	if rv.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("action %s: want a struct, got %s", a.Kind(), rv.Kind())
+	}
+	fields, err := fieldsOf(rv.Type())
+	if err != nil {
+		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
+	}
+	params := make([]Param, 0, len(fields)+8)
+	for _, f := range fields {
+		if cols, ok := rv.Field(f.index).Interface().([]Column); ok {
+			for _, c := range cols {
+				if !columnName.MatchString(c.Name) {
+					return nil, fmt.Errorf("action %s: column %.64q: want %s", a.Kind(), c.Name, columnName)
+				}
+				params = append(params, Param{c.Name, f.place, c.Value})
+			}
+			continue
+		}
+		v, err := valueOf(rv.Field(f.index))
+		if err != nil {
+			return nil, fmt.Errorf("action %s: parameter %s: %w", a.Kind(), f.name, err)
+		}
+		params = append(params, Param{f.name, f.place, v})
+	}
+	slices.SortFunc(params, func(x, y Param) int {
+		if x.Place != y.Place {
+			return int(x.Place) - int(y.Place)
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	for i, p := range params {
+		if i > 0 && params[i-1].Name == p.Name && params[i-1].Place == p.Place {
+			return nil, fmt.Errorf("action %s: parameter %s is given twice", a.Kind(), p.Name)
+		}
+		if !p.Value.valid() {
+			return nil, fmt.Errorf("action %s: parameter %s holds a handle of nothing: check the optional field before using it", a.Kind(), p.Name)
+		}
+		if p.Place == Address {
+			for h := range p.Value.Handles {
+				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: an address takes constants and the target only", a.Kind(), p.Name, h.Path())
+			}
+		}
+	}
+	return params, nil
+}
+
+func fieldsOf(t reflect.Type) ([]fieldPlan, error) {
+	if f, ok := fieldPlans.Load(t); ok {
+		return f.([]fieldPlan), nil
+	}
+	var fields []fieldPlan
+	for i := range t.NumField() {
+		f := t.Field(i)
+		address, isAddress := f.Tag.Lookup("address")
+		content, isContent := f.Tag.Lookup("content")
+		switch {
+		case isAddress == isContent:
+			return nil, fmt.Errorf("field %s: want exactly one tag, address or content", f.Name)
+		case isAddress:
+			fields = append(fields, fieldPlan{i, address, Address})
+		default:
+			fields = append(fields, fieldPlan{i, content, Content})
+		}
+	}
+	fieldPlans.Store(t, fields)
+	return fields, nil
+}
+
+func valueOf(rv reflect.Value) (Value, error) {
+	switch v := rv.Interface().(type) {
+	case Ref:
+		return v.value(), nil
+	case Template:
+		return v.v, nil
+	case Value:
+		return v, nil
+	}
+	switch rv.Kind() {
+	case reflect.String:
+		return constantString(rv.String()), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return constantInt(rv.Int()), nil
+	case reflect.Bool:
+		return constantBool(rv.Bool()), nil
+	default:
+		return Value{}, fmt.Errorf("type %s: want a string, an int, a bool, Ref, Template or Column", rv.Type())
+	}
+}

@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Status is how a run stands or ended, as `decant run` prints it.
+type Status string
+
+// The statuses of a run.
+const (
+	Staged      Status = "staged"      // computed and shown, nothing written
+	Done        Status = "done"        // every live action has its receipt
+	Waiting     Status = "waiting"     // an action needs a person's answer
+	Dropped     Status = "dropped"     // the actor may not start runs
+	Ignored     Status = "ignored"     // nothing handles the event
+	Quarantined Status = "quarantined" // kept aside with a code; the rest goes on
+	Refused     Status = "refused"     // a wall said no
+	Failed      Status = "failed"      // malformed input or a part that broke
+)
+
+// Statuses lists every status.
+func Statuses() []Status {
+	return []Status{Staged, Done, Waiting, Dropped, Ignored, Quarantined, Refused, Failed}
+}
+
+// Known reports whether s is one of Statuses.
+func (s Status) Known() bool { return slices.Contains(Statuses(), s) }
+
+// Exit returns the exit code of `decant run` for the status: 0 done, staged,
+// dropped or ignored; 3 refused, waiting or quarantined; 1 anything else.
+func (s Status) Exit() int {
+	switch s {
+	case Staged, Done, Dropped, Ignored:
+		return 0
+	case Waiting, Quarantined, Refused:
+		return 3
+	default:
+		return 1
+	}
+}
+
+// Code is one word of a closed list that says why a run ended as it did. It
+// is the only thing that a phase reports of a failure: no message, stack or
+// cause crosses, so no text can.
+type Code string
+
+// The codes. Each has one status; OK has none.
+const (
+	OK Code = ""
+
+	// Ingress.
+	BadSignature   Code = "bad_signature"   // signature missing, wrong, or over other bytes
+	NoSecret       Code = "no_secret"       // no webhook secret is configured
+	BodyTooLarge   Code = "body_too_large"  // the body exceeds the source's limit
+	MalformedEvent Code = "malformed_event" // the event around the body is not of its format
+	MalformedBody  Code = "malformed_body"  // the body is not strict JSON within its bounds
+	BodyMisfit     Code = "body_misfit"     // the body does not fit the event's name
+	Ping           Code = "ping"            // a delivery that only tests the connection
+	UnhandledEvent Code = "unhandled_event" // no recipe names the event
+
+	// Admission.
+	AgentsNeverTrigger Code = "agents_never_trigger" // the actor is an agent, an app, an import or one of our own identities
+	UnknownRecipe      Code = "unknown_recipe"       // act was not built with the recipe
+	RecipeChanged      Code = "recipe_changed"       // the envelope was made for another version of the recipe
+	OutcomesEmpty      Code = "outcomes_empty"       // the outcome list was never written
+	OutcomesStale      Code = "outcomes_stale"       // the outcome list is for another shape or policy
+
+	// Fetch.
+	TriggerTooLarge Code = "trigger_too_large" // the triggering message exceeds 256 KiB
+	NoCommand       Code = "no_command"        // a comment that asks for nothing
+	Unreadable      Code = "unreadable"        // the body could not be turned into elements
+
+	// Extract.
+	Undecodable    Code = "undecodable"     // two answers did not decode
+	Ungrounded     Code = "ungrounded"      // a quote stands in no element
+	BoundaryEchoed Code = "boundary_echoed" // the answer contains the boundary
+
+	// Act.
+	UnlistedOutcome Code = "unlisted_outcome" // the outcome is not on the list
+	NotCanonical    Code = "not_canonical"    // the structure did not decode strictly on act's side
+	PlanFailed      Code = "plan_failed"      // the plan panicked or returned an invalid action
+	PolicyNever     Code = "policy_never"     // policy forbids an action under the label
+	ApprovalNeeded  Code = "approval_needed"  // policy asks a person first
+	StoreFailed     Code = "store_failed"     // a store did not take a write
+
+	// Any phase.
+	Stopped        Code = "stopped"         // the engine was told to stop; the next start goes on
+	PhaseDied      Code = "phase_died"      // the phase's process ended
+	PhaseTimeout   Code = "phase_timeout"   // the phase did not answer in time
+	PhaseMisbehave Code = "phase_misbehave" // the phase answered for another run, too much, or not in its format
+	PhasePanic     Code = "phase_panic"     // the phase's handler panicked
+)
+
+var statusOf = map[Code]Status{
+	BadSignature: Refused, NoSecret: Refused,
+	BodyTooLarge: Failed, MalformedEvent: Failed, MalformedBody: Failed, BodyMisfit: Failed,
+	Ping: Ignored, UnhandledEvent: Ignored, NoCommand: Ignored,
+	AgentsNeverTrigger: Dropped,
+	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused,
+	TriggerTooLarge: Failed, Unreadable: Quarantined,
+	Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
+	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
+	ApprovalNeeded: Waiting, StoreFailed: Failed,
+	Stopped: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
+}
+
+// Codes lists every code but OK, in no particular order.
+func Codes() []Code {
+	codes := make([]Code, 0, len(statusOf))
+	for c := range statusOf {
+		codes = append(codes, c)
+	}
+	return codes
+}
+
+// Known reports whether c is OK or on the closed list.
+func (c Code) Known() bool { _, ok := statusOf[c]; return ok || c == OK }
+
+// Status returns the status of a run that ended with the code. A code that is
+// not on the list is Failed.
+func (c Code) Status() Status {
+	if s, ok := statusOf[c]; ok {
+		return s
+	}
+	return Failed
+}
+
+// HTTP returns the status (RFC 9110) that an ingress answers with.
+func (c Code) HTTP() int {
+	switch c {
+	case OK, Ping, UnhandledEvent, NoCommand, AgentsNeverTrigger:
+		return 202
+	case BadSignature, NoSecret:
+		return 401
+	case BodyTooLarge, TriggerTooLarge:
+		return 413
+	case MalformedEvent, MalformedBody, BodyMisfit:
+		return 400
+	default:
+		return 500
+	}
+}
+
+// Error makes an error that carries the code. The message after the code is
+// for the operator and holds no foreign text.
+func (c Code) Error(format string, args ...any) error {
+	return &Fault{Code: c, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Fault is an error with a code of the closed list.
+type Fault struct {
+	Code   Code
+	Detail string // our own words, with foreign values quoted and cut at most
+}
+
+// Error returns "code: detail".
+func (f *Fault) Error() string {
+	if f.Detail == "" {
+		return string(f.Code)
+	}
+	return string(f.Code) + ": " + f.Detail
+}
