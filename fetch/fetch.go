@@ -1,0 +1,123 @@
+// Package fetch is phase 1: it turns an envelope and the stored body into
+// elements, marks each with author, origin, role and trust, and fences them
+// as data.
+//
+// The hostile network and hostile formats live here. Fetch can write raw
+// text and nothing else; whatever it reports cannot raise a run's label,
+// which act computes for itself.
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"decant.dev/fence"
+	"decant.dev/pipeline"
+)
+
+// Bundle is one item's content before trust is set, oldest element first.
+type Bundle struct {
+	Elements []fence.Element
+	Message  string // id of the element that the event is about, or empty
+	Created  bool   // the event is the creation of that message, not an edit
+	Voice    bool   // the message may be the voice, if its author is the actor and holds trigger
+}
+
+// Intake is what fetch knows of a recipe: where its text comes from and how
+// the turn is put.
+type Intake struct {
+	Source      string // the source's name, as "github"
+	Elements    func(pipeline.Envelope, []byte) (Bundle, error)
+	Profile     fence.Profile
+	Instruction string // the recipe author's own words: the voice, unless a person's message is
+	Scaffold    string // plain text by the recipe's author
+	Limits      fence.Limits
+	Hosts       []string // "host:port" that fetch may reach; empty means none
+}
+
+// Digest identifies the intake's part of a recipe's digest.
+func (i Intake) Digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "decant intake digest v1\n%q %q %q %q %+v %q", i.Source, i.Profile, i.Instruction, i.Scaffold, i.Limits, i.Hosts)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Input is one stored body with its envelope.
+type Input struct {
+	Envelope pipeline.Envelope `json:"envelope"`
+	Body     []byte            `json:"body"`
+}
+
+// Output is the run's prompt object, or the code that ended the run.
+type Output struct {
+	Object jsontext.Value `json:"object,omitzero"`
+	Code   pipeline.Code  `json:"code,omitzero"`
+}
+
+// Handler answers for a set of recipes.
+type Handler struct {
+	Intakes    map[string]Intake // recipe name → intake
+	Authorizer pipeline.Authorizer
+	Own        []string // identities that our sinks use: their texts are "self"
+	Random     io.Reader
+}
+
+// Fetch builds the run's context and renders its prompt. Its only failures
+// are codes.
+func (h *Handler) Fetch(ctx context.Context, in Input) Output {
+	object, err := h.object(ctx, in)
+	if err == nil {
+		return Output{Object: object}
+	}
+	var fault *pipeline.Fault
+	switch {
+	case errors.As(err, &fault):
+		return Output{Code: fault.Code}
+	case errors.Is(err, fence.ErrTriggerTooLarge):
+		return Output{Code: pipeline.TriggerTooLarge}
+	default:
+		return Output{Code: pipeline.Unreadable}
+	}
+}
+
+func (h *Handler) object(ctx context.Context, in Input) ([]byte, error) {
+	intake, ok := h.Intakes[in.Envelope.Recipe]
+	if !ok {
+		return nil, pipeline.UnknownRecipe.Error("recipe is not built in")
+	}
+	sum := sha256.Sum256(in.Body)
+	if hex.EncodeToString(sum[:]) != in.Envelope.BodySHA256 {
+		return nil, pipeline.Unreadable.Error("body does not have the envelope's digest")
+	}
+	bundle, err := intake.Elements(in.Envelope, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := fence.Render(h.context(ctx, in.Envelope, intake, bundle), h.Random)
+	if err != nil {
+		return nil, err
+	}
+	return fence.EncodeObject(prompt)
+}
+
+// context marks the bundle's elements as of now.
+func (h *Handler) context(ctx context.Context, env pipeline.Envelope, intake Intake, b Bundle) fence.RunContext {
+	var kind fence.AuthorKind
+	if err := kind.UnmarshalText([]byte(env.Actor.Kind)); err != nil {
+		kind = fence.KindImport
+	}
+	elements, trigger := fence.Mark(ctx, h.Authorizer, fence.Turn{
+		Channel: env.Channel, Actor: fence.Author{ID: env.Actor.ID, Kind: kind},
+		Message: b.Message, Created: b.Created, WantVoice: b.Voice, Self: h.Own,
+	}, b.Elements)
+	return fence.RunContext{
+		Run: env.Run, Recipe: env.Recipe, Profile: intake.Profile, Trigger: trigger,
+		Instruction: intake.Instruction, Scaffold: intake.Scaffold, Limits: intake.Limits, Elements: elements,
+	}
+}
