@@ -1,0 +1,98 @@
+package extract
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"decant.dev/extract/shape"
+	"decant.dev/fence"
+	"decant.dev/pipeline"
+)
+
+// Input is a run's prompt object, and which recipe it is for.
+type Input struct {
+	Recipe string         `json:"recipe"`
+	Run    string         `json:"run"`
+	Object jsontext.Value `json:"object"`
+}
+
+// Output is a canonical structure with its trace, or the code that ended the
+// run.
+type Output struct {
+	Structure jsontext.Value `json:"structure,omitzero"`
+	Trace     Trace          `json:"trace,omitzero"`
+	Code      pipeline.Code  `json:"code,omitzero"`
+}
+
+// Handler answers for a set of recipes.
+type Handler struct {
+	Shapes     map[string]*shape.Shape
+	Extractors map[string]Extractor
+}
+
+// maxTurns is the first question and one correction.
+const maxTurns = 2
+
+// Extract asks the recipe's extractor and decodes its answer. An answer that
+// does not decode is asked for once more, naming only the rule that it broke;
+// after that the run ends with a code.
+func (h *Handler) Extract(ctx context.Context, in Input) Output {
+	s, x := h.Shapes[in.Recipe], h.Extractors[in.Recipe]
+	if s == nil || x == nil {
+		return Output{Code: pipeline.UnknownRecipe}
+	}
+	prompt, err := fence.DecodeObject(in.Object)
+	if err != nil {
+		return Output{Code: pipeline.Unreadable}
+	}
+	run := prompt.Context()
+	if run.Run != in.Run || run.Recipe != in.Recipe {
+		return Output{Code: pipeline.Unreadable}
+	}
+	request := Request{Prompt: prompt, Context: run, Shape: s}
+	for range maxTurns {
+		answer, err := x.Extract(ctx, request)
+		if err != nil {
+			break
+		}
+		if prompt.Boundary().EchoedIn(answer.Candidate) {
+			return Output{Code: pipeline.BoundaryEchoed}
+		}
+		value, err := s.Decode(answer.Candidate)
+		if err != nil {
+			request.Broken = ruleOf(err)
+			continue
+		}
+		if !grounded(s, value, run.Elements) {
+			return Output{Code: pipeline.Ungrounded}
+		}
+		return Output{Structure: value.Encode(), Trace: traceOf(x, answer, prompt)}
+	}
+	return Output{Code: pipeline.Undecodable}
+}
+
+// grounded reports whether each quote stands in the text of one element, as
+// it was fetched.
+func grounded(s *shape.Shape, v *shape.Value, elements []fence.Element) bool {
+	handles, err := s.LiftInto(v, reflect.New(s.Type()).Elem())
+	if err != nil {
+		return false
+	}
+	for _, h := range handles.All() {
+		if h.Kind() != shape.KindQuote {
+			continue
+		}
+		quote, _ := handles.Content(h)
+		found := false
+		for _, e := range elements {
+			found = found || strings.Contains(e.Text, quote)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
