@@ -1,0 +1,20 @@
+// Package sandbox starts each phase of a run in a child process of the same binary and takes from that child everything
+// but what the phase holds.
+//
+// The threat is a phase that is wholly taken over: whoever steers the extractor runs any code they like inside its
+// process. After Restrict such code can use the directories its Profile names, the descriptors it was given, memory,
+// time and randomness. It cannot open another file, create a socket of any kind, connect, signal or trace another
+// process, start a program or a process, or raise its own rights. A host is reached only by asking the parent's broker.
+//
+// Two layers do this, and either one alone would refuse most of it:
+//
+//   - Landlock, by hierarchy of files; where the kernel's ABI is new enough also by TCP port, signal and abstract socket.
+//   - a seccomp filter that lists the system calls a phase needs and refuses every other with EPERM, so that a call the
+//     kernel learns next year is refused too. Calls of another architecture (i386, x32) are refused whole.
+//
+// Capabilities are dropped before, so that a child started by root holds no more than any other.
+//
+// Not promised: that a child with directories cannot learn that another path exists (stat is bound by neither layer; a
+// child without directories is refused the call); that a child cannot use up CPU or memory (the parent's deadline and
+// the system's limits end it); anything at all on a system that is not Linux, where Check says so and Restrict fails.
+package sandbox

@@ -1,0 +1,22 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Check says that this system cannot restrict a process.
+func Check() Report {
+	return Report{Reasons: []string{"the sandbox is made of Landlock and seccomp: want Linux"}}
+}
+
+// Restrict fails with ErrUnavailable.
+func Restrict(Profile) (Applied, error) { return Applied{}, ErrUnavailable }
+
+// bindToParent leaves cmd as it is: a child here ends when its standard input does.
+func bindToParent(*exec.Cmd) {}
+
+// self is the path of the running binary.
+func self() (string, error) { return os.Executable() }
