@@ -1,0 +1,273 @@
+// Package act is phase 3: it has write authority and has never seen a byte
+// of the text, only the bounded structure.
+//
+// Act is asked twice for a run: first Admit, with the envelope alone, before
+// anything is fetched; then Act, with exactly the envelope and the
+// structure. It decodes the structure strictly, runs the plan with tokens
+// and texts lifted, refuses an outcome that is not on the recipe's list,
+// applies policy under a label that it computes itself, and either stages
+// the outcome or writes it with receipts, once.
+//
+// Not promised: that the structure is true.
+package act
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"decant.dev/act/plan"
+	"decant.dev/act/table"
+	"decant.dev/extract/shape"
+	"decant.dev/pipeline"
+)
+
+// Handler answers for a set of recipes. It is safe for use by one goroutine
+// at a time.
+type Handler struct {
+	Recipes    map[string]*pipeline.Recipe
+	Digests    map[string]string   // recipe name → recipe digest that an envelope must bear
+	Authorizer pipeline.Authorizer // who holds trigger, asked at act time
+	Own        []string            // identities that our sinks use: they never start a run
+	Live       bool                // false: outcomes are staged, whatever sinks say
+	Ledger     Ledger              // needed where Live
+	Clock      func() time.Time
+}
+
+// Admission is the answer to an envelope alone.
+type Admission struct {
+	Label plan.Label    `json:"label,omitzero"`
+	Code  pipeline.Code `json:"code,omitzero"`
+}
+
+// Input is exactly what crosses into act.
+type Input struct {
+	Envelope  pipeline.Envelope `json:"envelope"`
+	Structure jsontext.Value    `json:"structure"`
+}
+
+// Output is what act did, for the journal and for people. Params hold the
+// texts that the structure carries, and no other foreign text.
+type Output struct {
+	Status  pipeline.Status `json:"status"`
+	Code    pipeline.Code   `json:"code,omitzero"`
+	Label   plan.Label      `json:"label,omitzero"`
+	Actions []Action        `json:"actions"`
+}
+
+// Action is one action of the outcome as it was, or would be, performed.
+type Action struct {
+	Kind     plan.Kind      `json:"kind"`
+	Target   string         `json:"target"`
+	Params   map[string]any `json:"params"`
+	Decision plan.Decision  `json:"decision"`
+	Outcome  string         `json:"outcome"` // staged, done, waiting or refused
+	Reasons  []plan.Reason  `json:"reasons,omitempty"`
+}
+
+// Admit decides from the envelope alone whether a run may begin, and under
+// which label at most.
+func (h *Handler) Admit(ctx context.Context, env pipeline.Envelope) Admission {
+	recipe, code := h.recipe(env)
+	if code != pipeline.OK {
+		return Admission{Code: code}
+	}
+	if code := h.mayTrigger(env.Actor); code != pipeline.OK {
+		return Admission{Code: code}
+	}
+	return Admission{Label: h.label(ctx, recipe, env)}
+}
+
+func (h *Handler) recipe(env pipeline.Envelope) (*pipeline.Recipe, pipeline.Code) {
+	if err := env.Check(); err != nil {
+		return nil, pipeline.MalformedEvent
+	}
+	r := h.Recipes[env.Recipe]
+	switch {
+	case r == nil:
+		return nil, pipeline.UnknownRecipe
+	case h.Digests[env.Recipe] != env.RecipeDigest:
+		return nil, pipeline.RecipeChanged
+	}
+	_, code := r.List()
+	return r, code
+}
+
+// mayTrigger holds the rule that agents never trigger, nor apps, imports or
+// any identity that one of our sinks writes with.
+func (h *Handler) mayTrigger(a pipeline.Actor) pipeline.Code {
+	for _, own := range h.Own {
+		if a.ID == own {
+			return pipeline.AgentsNeverTrigger
+		}
+	}
+	switch a.Kind {
+	case pipeline.Person, pipeline.System:
+		return pipeline.OK
+	default:
+		return pipeline.AgentsNeverTrigger
+	}
+}
+
+// label is the lower of the actor's trust now and the lowest trust of any
+// origin that the recipe reads for the event. Nothing that fetch or extract
+// reports enters it.
+func (h *Handler) label(ctx context.Context, r *pipeline.Recipe, env pipeline.Envelope) plan.Label {
+	actor := plan.Unverified
+	switch env.Actor.Kind {
+	case pipeline.System:
+		actor = plan.System
+	case pipeline.Person:
+		if holds, err := h.Authorizer.HoldsTrigger(ctx, env.Actor.ID, env.Channel); err == nil && holds {
+			actor = plan.Trigger
+		}
+	}
+	return r.LabelFor(env.Target.Event, actor)
+}
+
+// Act turns one structure into an outcome and stages it, or writes it where
+// the handler is live and every wall agrees.
+func (h *Handler) Act(ctx context.Context, in Input) Output {
+	admission := h.Admit(ctx, in.Envelope)
+	if admission.Code != pipeline.OK {
+		return ended(admission.Code, 0)
+	}
+	r := h.Recipes[in.Envelope.Recipe]
+	value, err := r.Shape().DecodeCanonical(in.Structure)
+	if err != nil {
+		return ended(pipeline.NotCanonical, admission.Label)
+	}
+	outcome, handles, err := r.Decide(value, in.Envelope.Target.Event)
+	if err != nil {
+		return ended(pipeline.PlanFailed, admission.Label)
+	}
+	if list, _ := r.List(); !list.Admits(outcome) {
+		return ended(pipeline.UnlistedOutcome, admission.Label)
+	}
+	return h.perform(ctx, in.Envelope, admission.Label, r.Policy(), outcome, handles)
+}
+
+func ended(code pipeline.Code, l plan.Label) Output {
+	return Output{Status: code.Status(), Code: code, Label: l, Actions: []Action{}}
+}
+
+// perform applies policy to a listed outcome. The outcome goes as a whole:
+// one action that policy forbids or wants asked holds all of them back.
+func (h *Handler) perform(ctx context.Context, env pipeline.Envelope, label plan.Label, policy plan.Policy, o plan.Outcome, handles shape.Handles) Output {
+	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
+	resolver := plan.Resolver{Content: handles.Content, Target: env.Target.String()}
+	strictest := plan.Auto
+	var writes []table.Write
+	var receipts []Receipt
+	for i, a := range o.Actions {
+		verdict := policy.Decide(o.Action(i), label)
+		strictest = min(strictest, verdict.Decision)
+		params, digest, ok := resolve(a.Params, resolver)
+		if !ok {
+			return ended(pipeline.PlanFailed, label)
+		}
+		out.Actions = append(out.Actions, Action{
+			Kind: a.Kind, Target: resolver.Target, Params: params,
+			Decision: verdict.Decision, Outcome: "staged", Reasons: verdict.Reasons,
+		})
+		if a.Kind != plan.KindTableRow {
+			continue
+		}
+		w, err := table.NewWrite(a.Params, resolver)
+		if err != nil {
+			return ended(pipeline.PlanFailed, label)
+		}
+		w.Source, w.Label, w.Run = env.Source, label, env.Run
+		writes = append(writes, w)
+		receipts = append(receipts, h.receipt(env, label, i, a.Kind, digest))
+	}
+	if !h.Live {
+		return out
+	}
+	switch strictest {
+	case plan.Auto:
+		return h.write(ctx, out, receipts, writes)
+	case plan.Ask:
+		return held(out, pipeline.ApprovalNeeded, "waiting")
+	default:
+		return held(out, pipeline.PolicyNever, "refused")
+	}
+}
+
+func held(out Output, code pipeline.Code, outcome string) Output {
+	out.Status, out.Code = code.Status(), code
+	for i := range out.Actions {
+		out.Actions[i].Outcome = outcome
+	}
+	return out
+}
+
+func (h *Handler) receipt(env pipeline.Envelope, label plan.Label, i int, k plan.Kind, digest string) Receipt {
+	r := Receipt{
+		Schema: ReceiptSchema, Run: env.Run, Index: i, Kind: k, ParamsSHA256: digest,
+		State: Done, Outcome: "stored", Label: label, At: h.Clock().UTC(),
+	}
+	if env.Actor.Kind == pipeline.Person {
+		r.ActingFor = env.Actor.ID
+	}
+	return r
+}
+
+// write commits receipts and rows at once. Where the run has its receipts
+// already, nothing is written and the answer is what they say.
+func (h *Handler) write(ctx context.Context, out Output, receipts []Receipt, writes []table.Write) Output {
+	if len(receipts) > 0 {
+		existing, stored, err := h.Ledger.Commit(ctx, receipts, writes)
+		if err != nil {
+			return held(out, pipeline.StoreFailed, "failed")
+		}
+		if !stored {
+			receipts = existing
+		}
+	}
+	out.Status = pipeline.Done
+	for _, r := range receipts {
+		if r.Index < len(out.Actions) {
+			out.Actions[r.Index].Outcome = string(r.State)
+		}
+	}
+	return out
+}
+
+// resolve gives the parameters as a sink would see them, and their digest.
+func resolve(params []plan.Param, r plan.Resolver) (map[string]any, string, bool) {
+	m := make(map[string]any, len(params))
+	for _, p := range params {
+		v, ok := p.Value.Resolve(r)
+		if !ok {
+			return nil, "", false
+		}
+		m[p.Name] = v
+	}
+	b, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil {
+		return nil, "", false
+	}
+	sum := sha256.Sum256(b)
+	return m, hex.EncodeToString(sum[:]), true
+}
+
+// Check reports what the handler lacks, before it serves anything.
+func (h *Handler) Check() error {
+	switch {
+	case len(h.Recipes) == 0:
+		return fmt.Errorf("act: want at least one recipe")
+	case h.Authorizer == nil:
+		return fmt.Errorf("act: want an authorizer")
+	case h.Clock == nil:
+		return fmt.Errorf("act: want a clock")
+	case h.Live && h.Ledger == nil:
+		return fmt.Errorf("act: live: want a ledger")
+	}
+	return nil
+}
