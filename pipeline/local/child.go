@@ -1,0 +1,239 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"decant.dev/act"
+	"decant.dev/extract"
+	"decant.dev/extract/shape"
+	"decant.dev/fetch"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local/broker"
+	"decant.dev/pipeline/local/sandbox"
+	"decant.dev/pipeline/local/store"
+)
+
+// The phases that are children.
+const (
+	phaseFetch   = "fetch"
+	phaseExtract = "extract"
+	phaseAct     = "act"
+)
+
+// What a child is told through its environment, before it is restricted.
+const (
+	unsandboxedVariable = "DECANT_UNSANDBOXED" // run without restrictions
+	brokerVariable      = "DECANT_BROKER"      // descriptor 3 leads to declared hosts
+)
+
+// childConfig is the first line that a child reads, after it is restricted.
+type childConfig struct {
+	Live    bool              `json:"live"`
+	Own     []string          `json:"own"`     // identities that our sinks use
+	Digests map[string]string `json:"digests"` // recipe name → recipe digest
+	Grants  string            `json:"grants"`  // the grants file
+	Ledger  string            `json:"ledger"`  // the directory of act's tables
+}
+
+// builder makes a phase's handler in its child. The client reaches the hosts
+// that the phase declares, through the parent's broker, and no other.
+type builder func(childConfig, *http.Client) (handler, error)
+
+// handler answers one request of a phase. It need not set the reply's number
+// and run.
+type handler func(ctx context.Context, q request) reply
+
+// Child runs this process as a phase if it was started as one, and reports
+// whether it was. A main or TestMain calls it before anything else, and
+// returns when it reports true.
+func Child(pipelines ...Pipeline) bool {
+	return childWith(map[string]builder{
+		phaseFetch:   func(c childConfig, _ *http.Client) (handler, error) { return fetchHandler(pipelines, c), nil },
+		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
+		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
+	})
+}
+
+func childWith(phases map[string]builder) bool {
+	phase, profile, err := sandbox.Inherited()
+	if phase == "" && err == nil {
+		return false
+	}
+	if err == nil {
+		err = serveChild(phases[phase], profile)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "decant: phase ended:", err)
+		os.Exit(1)
+	}
+	return true
+}
+
+// serveChild restricts this process, then answers requests until its input
+// ends.
+func serveChild(build builder, profile sandbox.Profile) error {
+	if build == nil {
+		return errors.New("no such phase")
+	}
+	client, err := brokeredClient()
+	if err != nil {
+		return err
+	}
+	if os.Getenv(unsandboxedVariable) == "" {
+		if _, err := sandbox.Restrict(profile); err != nil {
+			return err
+		}
+	}
+	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+	line, err := readLine(in, nil, maxAnswer)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	var config childConfig
+	if err := unmarshal(line, &config); err != nil {
+		return errors.New("configuration is malformed")
+	}
+	handle, err := build(config, client)
+	if err != nil {
+		return err
+	}
+	return serve(in, os.Stdout, handle)
+}
+
+// brokeredClient is a client whose connections are made by the parent's
+// broker. A phase that declares no host gets one that reaches none.
+func brokeredClient() (*http.Client, error) {
+	dial := func(context.Context, string, string) (net.Conn, error) { return nil, broker.HostNotDeclared }
+	if os.Getenv(brokerVariable) != "" {
+		brokered, err := broker.Dialer(os.NewFile(3, "broker"))
+		if err != nil {
+			return nil, err
+		}
+		dial = brokered
+	}
+	return &http.Client{Transport: &http.Transport{DialContext: dial, ForceAttemptHTTP2: true}}, nil
+}
+
+func serve(in *bufio.Reader, out io.Writer, handle handler) error {
+	var buf []byte
+	for {
+		line, err := readLine(in, buf, maxRequest)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read request: %w", err)
+		}
+		buf = line
+		var q request
+		if err := unmarshal(line, &q); err != nil {
+			return errors.New("request is malformed")
+		}
+		if err := writeLine(out, guarded(handle, q)); err != nil {
+			return fmt.Errorf("write reply: %w", err)
+		}
+	}
+}
+
+// guarded turns a panic into a code, so that no message of it crosses.
+func guarded(handle handler, q request) (r reply) {
+	defer func() {
+		if recover() != nil {
+			r = reply{Code: pipeline.PhasePanic}
+		}
+		r.N, r.Run = q.N, q.Run
+	}()
+	return handle(context.Background(), q)
+}
+
+func fetchHandler(pipelines []Pipeline, c childConfig) handler {
+	h := &fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: NewGrants(c.Grants), Own: c.Own, Random: rand.Reader}
+	for _, p := range pipelines {
+		h.Intakes[p.Recipe.Name()] = p.Intake
+	}
+	return func(ctx context.Context, q request) reply {
+		if q.Fetch == nil {
+			return reply{Code: pipeline.PhaseMisbehave}
+		}
+		out := h.Fetch(ctx, *q.Fetch)
+		return reply{Fetch: &out}
+	}
+}
+
+func extractHandler(pipelines []Pipeline, client *http.Client) handler {
+	h := &extract.Handler{Shapes: map[string]*shape.Shape{}, Extractors: map[string]extract.Extractor{}}
+	for _, p := range pipelines {
+		h.Shapes[p.Recipe.Name()] = p.Recipe.Shape()
+		h.Extractors[p.Recipe.Name()] = p.Extractor(client)
+	}
+	return func(ctx context.Context, q request) reply {
+		if q.Extract == nil {
+			return reply{Code: pipeline.PhaseMisbehave}
+		}
+		out := h.Extract(ctx, *q.Extract)
+		return reply{Extract: &out}
+	}
+}
+
+func actHandler(pipelines []Pipeline, c childConfig) (handler, error) {
+	if !c.Live {
+		return actHandlerOn(pipelines, c, nil)
+	}
+	ledger, err := store.OpenLedger(c.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	return actHandlerOn(pipelines, c, ledger)
+}
+
+func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger) (handler, error) {
+	h := &act.Handler{
+		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants),
+		Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
+	}
+	for _, p := range pipelines {
+		h.Recipes[p.Recipe.Name()] = p.Recipe
+	}
+	if err := h.Check(); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, q request) reply {
+		r := reply{Acts: make([]answer, len(q.Acts))}
+		var asked sync.WaitGroup
+		for i, one := range q.Acts { // together, so that their writes share a commit
+			asked.Go(func() { r.Acts[i] = answerAct(ctx, h, one) })
+		}
+		asked.Wait()
+		return r
+	}, nil
+}
+
+// answerAct answers one question; a panic becomes a code.
+func answerAct(ctx context.Context, h *act.Handler, q question) (a answer) {
+	defer func() {
+		if recover() != nil {
+			a = answer{Code: pipeline.PhasePanic}
+		}
+		a.Run = q.Run
+	}()
+	switch {
+	case q.Admit != nil:
+		out := h.Admit(ctx, *q.Admit)
+		return answer{Admit: &out}
+	case q.Act != nil:
+		out := h.Act(ctx, *q.Act)
+		return answer{Act: &out}
+	default:
+		return answer{Code: pipeline.PhaseMisbehave}
+	}
+}

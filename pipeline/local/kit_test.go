@@ -1,0 +1,101 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"decant.dev/events"
+	"decant.dev/recipes/issues"
+	"decant.dev/recipes/issues/intake"
+)
+
+func issuesPipeline() Pipeline {
+	return Pipeline{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}
+}
+
+// payload is GitHub's delivery of one opened issue, padded to size bytes as a
+// real one is with links.
+func payload(number int, title, body string, size int) []byte {
+	user := func(id int, login string) string {
+		return fmt.Sprintf(`{"login":%q,"id":%d,"type":"User","site_admin":false}`, login, id)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"action":"opened","issue":{"id":%d,"number":%d,"title":%s,"user":%s,"labels":[],"state":"open","locked":false,"comments":0,"body":%s},`,
+		90000+number, number, strconv.Quote(title), user(7000+number%50, "reporter"), strconv.Quote(body))
+	fmt.Fprintf(&b, `"repository":{"id":1,"name":"sample","full_name":"octo-org/sample","private":false,"owner":%s`, user(1, "octo-org"))
+	for i := 0; b.Len() < size-400; i++ {
+		fmt.Fprintf(&b, `,"link_%d_url":"https://api.example.com/repos/octo-org/sample/link_%d{/number}"`, i, i)
+	}
+	fmt.Fprintf(&b, `},"sender":%s,"pad":"%s"}`, user(7000+number%50, "reporter"), strings.Repeat("x", max(0, size-b.Len()-110)))
+	return b.Bytes()
+}
+
+func eventOf(body []byte) (events.Delivery, error) { return events.GitHubDelivery("issues", body) }
+
+func delivery(tb testing.TB, body []byte) events.Delivery {
+	tb.Helper()
+	d, err := eventOf(body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+const report = `The exporter stops with an error since version 2.4.1.
+
+Steps to reproduce:
+1. Open any project
+2. Choose File > Export
+
+I expected a file, and got this instead:
+
+` + "```" + `
+panic: runtime error: index out of range [3] with length 3
+` + "```" + `
+It happens every time.`
+
+func openEngine(tb testing.TB, c Config, pipelines ...Pipeline) *Engine {
+	tb.Helper()
+	if c.Dir == "" {
+		c.Dir = tb.TempDir()
+	}
+	if len(pipelines) == 0 {
+		pipelines = []Pipeline{issuesPipeline()}
+	}
+	e, err := Open(c, pipelines...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return e
+}
+
+// testPipelines are all that a child of this test binary may be asked for.
+func testPipelines() []Pipeline {
+	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", answers{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines())
+}
+
+// entries are other things that this test binary may have been started for;
+// each reports whether it was.
+var entries []func() bool
+
+func TestMain(m *testing.M) {
+	for _, entry := range entries {
+		if entry() {
+			return
+		}
+	}
+	if Child(testPipelines()...) {
+		return
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,60 @@
+// Package local is the engine of one machine: it runs each phase as a child
+// process of the same binary, restricted to what the phase holds, and keeps
+// what must not be lost in SQLite.
+//
+// The parent is the ingress and the orchestrator. It verifies events, carries
+// the envelope around the phases, ties each answer to its run, and makes
+// every step durable before the next phase begins. A phase that is taken over
+// can answer wrongly for the runs it is given; it cannot reach the other
+// phases' data, another host, or another label class.
+//
+// Not promised: protection from whoever controls the parent's account.
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"decant.dev/extract"
+	"decant.dev/fetch"
+	"decant.dev/pipeline"
+)
+
+// Pipeline is a recipe with its intake and its extractor: all that one engine
+// needs to run it.
+type Pipeline struct {
+	Recipe    *pipeline.Recipe
+	Intake    fetch.Intake
+	Extractor func(*http.Client) extract.Extractor // called in each extract child; the client reaches Hosts only
+	Hosts     []string                             // "host:port" that the extractor may reach; empty means none
+}
+
+// Digest is the recipe digest that envelopes bear: of what act knows and of
+// what fetch and extract know.
+func (p Pipeline) Digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "decant pipeline digest v1\n%s\n%s\n%s\n", p.Recipe.Digest(), p.Intake.Digest(), p.Extractor(nil).Name())
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// readFileLimit reads a file of at most limit bytes; a longer one is an
+// error and is not read.
+func readFileLimit(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("file exceeds %d bytes", limit)
+	}
+	return b, nil
+}
