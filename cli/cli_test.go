@@ -1,0 +1,50 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"decant.dev/cli"
+	"decant.dev/pipeline/local"
+	"decant.dev/recipes/issues"
+	"decant.dev/recipes/issues/intake"
+)
+
+var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
+
+func TestMain(m *testing.M) {
+	if local.Child(pipelines...) {
+		return
+	}
+	testscript.Main(m, map[string]func(){"decant": func() { cli.Main(pipelines...) }})
+}
+
+// TestScripts runs the numbered stories of testdata.
+func TestScripts(t *testing.T) {
+	events, err := filepath.Abs("../events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EVENTS", events)
+			env.Setenv("DECANT_DIR", filepath.Join(env.WorkDir, "state"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"truncated": makeLarge,
+		},
+	})
+}
+
+// makeLarge writes a file of the given number of mebibytes of one letter.
+func makeLarge(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(f.Truncate(30 << 20))
+	ts.Check(f.Close())
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"decant.dev/fence"
+	"decant.dev/internal/terminal"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local"
+	"decant.dev/pipeline/local/store"
+)
+
+// explain prints for a person what each phase of a run saw and did.
+func (a *App) explain(ctx context.Context, engine *local.Engine, r local.Result) error {
+	if r.Run == "" {
+		fmt.Fprintf(a.Stdout, "%s: %s\n", r.Status, r.Reason)
+		return nil
+	}
+	entry, ok, err := engine.Journal().Get(ctx, r.Run, engine.Mode())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("run %s: want an entry in the journal, found none", r.Run)
+	}
+	return a.explainEntry(ctx, engine, entry, r)
+}
+
+func (a *App) explainEntry(ctx context.Context, engine *local.Engine, entry store.Entry, r local.Result) error {
+	env, err := pipeline.DecodeEnvelope(entry.Envelope)
+	if err != nil {
+		return err
+	}
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "run %s  %s  %s\n", r.Run, r.Recipe, env.Target)
+	fmt.Fprintf(out, "  event    %s %s by %s (%s), body sha256 %s…\n", env.Source, env.Target.Event, env.Actor.ID, env.Actor.Kind, env.BodySHA256[:12])
+	object, found, err := engine.Prompts().Get(ctx, r.Run)
+	if err != nil {
+		return err
+	}
+	if found {
+		prompt, err := fence.DecodeObject(object)
+		if err != nil {
+			return fmt.Errorf("prompt object of run %s: %w", r.Run, err)
+		}
+		explainFetch(out, prompt)
+	}
+	explainExtract(out, r)
+	a.explainAct(out, r)
+	_, err = fmt.Fprint(a.Stdout, out)
+	return err
+}
+
+// explainFetch lists the elements by their marks and sizes, never their text.
+func explainFetch(out *strings.Builder, p fence.Prompt) {
+	c := p.Context()
+	total := 0
+	for _, e := range c.Elements {
+		total += len(e.Text)
+	}
+	fmt.Fprintf(out, "  fetch    %d elements, %d bytes, fenced under boundary sha256 %s…\n", len(c.Elements), total, p.Boundary().Digest()[:12])
+	for _, e := range c.Elements {
+		what := e.Origin.String()
+		if e.Field != "" {
+			what += " " + e.Field
+		}
+		note := ""
+		switch {
+		case e.ID == c.Trigger:
+			note = "  the voice"
+		case slices.Contains(p.Dropped(), e.ID):
+			note = "  dropped: over the limit"
+		}
+		fmt.Fprintf(out, "             %-4s %-22s %-10s %s:%s  %d bytes%s\n", e.ID, what, e.Trust, e.Author.Kind, terminal.Cut(e.Author.ID, 40), len(e.Text), note)
+	}
+	if c.Trigger == "" {
+		fmt.Fprintf(out, "             the voice is the recipe's instruction\n")
+	}
+}
+
+func explainExtract(out *strings.Builder, r local.Result) {
+	if len(r.Structure) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "  extract  %s: %d bytes, of at most %.2f bits that decide and %.2f that are carried\n", r.Trace.Extractor, len(r.Structure), r.Bits.Decide, r.Bits.Carry)
+	var fields map[string]jsontext.Value
+	if json.Unmarshal(r.Structure, &fields) != nil {
+		return
+	}
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(out, "             %-13s %s%s\n", name, terminal.Cut(string(fields[name]), 60), because(r, name))
+	}
+}
+
+// because names the rules that decided a field.
+func because(r local.Result, field string) string {
+	var rules []string
+	for _, s := range r.Trace.Steps {
+		if s.Field == field {
+			rules = append(rules, fmt.Sprintf("%s %d%%", s.Rule, s.Confidence))
+		}
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(rules, ", ") + ")"
+}
+
+func (a *App) explainAct(out *strings.Builder, r local.Result) {
+	if r.Label.Valid() {
+		fmt.Fprintf(out, "  act      label %s", r.Label)
+		if len(r.Actions) > 0 {
+			fmt.Fprintf(out, ", %d actions, on the recipe's list", len(r.Actions))
+		}
+		fmt.Fprintln(out)
+	}
+	for i, act := range r.Actions {
+		fmt.Fprintf(out, "             %d %-15s %-5s %-8s", i, act.Kind, act.Decision, act.Outcome)
+		names := make([]string, 0, len(act.Params))
+		for name := range act.Params {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			fmt.Fprintf(out, " %s=%s", name, terminal.Cut(fmt.Sprint(shown(act.Params[name])), 60))
+		}
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "  %s%s\n", r.Status, closing(r))
+}
+
+// shown is a parameter as it is printed: absent values as a dash.
+func shown(v any) any {
+	if v == nil {
+		return "-"
+	}
+	return v
+}
+
+func closing(r local.Result) string {
+	switch {
+	case r.Recorded:
+		return ": an earlier live run of the same event wrote it; nothing was repeated"
+	case r.Reason != pipeline.OK:
+		return ": " + string(r.Reason)
+	case r.Status == pipeline.Staged:
+		return ": nothing was written; --live writes"
+	case r.Status == pipeline.Done && slices.ContainsFunc(r.Actions, func(x local.Action) bool { return x.Outcome == "staged" }):
+		return ": what stays staged has no sink here"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"decant.dev/events"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local"
+)
+
+const runUsage = `Usage: decant run [--live] [--json] [--github EVENT] EVENT...
+
+Run runs events through the recipes that handle them. An EVENT is a file that
+holds one HTTP event as API Gateway and function URLs send it, or - for
+standard input. Outcomes are staged: shown and not written.
+
+  --live           write, with receipts, once for each event
+  --json           print one run.v1 object a line
+  --github EVENT   the files are bare payloads of GitHub's event EVENT, as
+                   issues or issue_comment; they are trusted local files
+  --grants FILE    who holds trigger; by default grants/grants.json in the
+                   state directory
+  --jobs N         events under way at once, 1 to 256; by default 32
+  --unsandboxed    with --live, go on where the kernel cannot sandbox
+
+The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
+$DECANT_GITHUB_SECRET_PREVIOUS. Without them events are verified with the
+documented secret of the sample events. $DECANT_OWN_IDENTITIES lists, with
+commas, the identities that sinks write with: they never start a run.
+
+Example:
+  decant run --json events/github-issue-opened.json
+`
+
+const (
+	defaultJobs = 32
+	maxJobs     = 256
+)
+
+type runOptions struct {
+	live, json, unsandboxed bool
+	github, grants          string
+	jobs                    int
+}
+
+func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
+	var o runOptions
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.BoolVar(&o.live, "live", false, "")
+	flags.BoolVar(&o.json, "json", false, "")
+	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
+	flags.StringVar(&o.github, "github", "", "")
+	flags.StringVar(&o.grants, "grants", "", "")
+	flags.IntVar(&o.jobs, "jobs", defaultJobs, "")
+	files, err := a.parse(flags, runUsage, args)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(files) == 0:
+		return 0, usagef("run: want at least one event, a file or -")
+	case o.jobs < 1 || o.jobs > maxJobs:
+		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
+	}
+	secrets := a.secrets(o)
+	engine, err := local.Open(local.Config{
+		Dir: a.dir(), Live: o.live, Unsandboxed: o.unsandboxed, Own: a.ownIdentities(),
+		Grants: o.grants, Clock: a.Clock,
+	}, a.Pipelines...)
+	if err != nil {
+		return 0, err
+	}
+	code, err := a.runAll(ctx, engine, o, secrets, files)
+	return code, errors.Join(err, engine.Close())
+}
+
+// secrets reads the webhook's secrets, and says where the samples' secret
+// stands in for them.
+func (a *App) secrets(o runOptions) events.Secrets {
+	current, previous := a.Getenv("DECANT_GITHUB_SECRET"), a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")
+	if current == "" && previous == "" && o.github == "" {
+		fmt.Fprintln(a.Stderr, "decant: DECANT_GITHUB_SECRET is not set: verifying with the documented secret of the sample events")
+		current = events.SampleSecret
+	}
+	return events.Secrets{Current: events.NewSecret(current), Previous: events.NewSecret(previous)}
+}
+
+func (a *App) ownIdentities() []string {
+	var own []string
+	for _, id := range strings.Split(a.Getenv("DECANT_OWN_IDENTITIES"), ",") {
+		if id = strings.TrimSpace(id); id != "" {
+			own = append(own, id)
+		}
+	}
+	return own
+}
+
+// answered is what came of one file.
+type answered struct {
+	file    string
+	err     error // why the file never became a delivery
+	results []local.Result
+}
+
+// runAll runs the files with at most o.jobs under way, and prints the answers
+// in the order of the files.
+func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, secrets events.Secrets, files []string) (int, error) {
+	if !engine.Sandboxed() {
+		fmt.Fprintln(a.Stderr, "decant: this system cannot sandbox the phases; see decant doctor")
+	}
+	resumed, err := engine.Resume(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if len(resumed) > 0 {
+		fmt.Fprintf(a.Stderr, "decant: resumed %d unfinished runs\n", len(resumed))
+	}
+	slots := make([]chan answered, len(files))
+	for i := range slots {
+		slots[i] = make(chan answered, 1)
+	}
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range min(o.jobs, len(files)) {
+		workers.Go(func() {
+			for i := range next {
+				slots[i] <- a.runFile(ctx, engine, o, secrets, files[i])
+			}
+		})
+	}
+	go func() {
+		defer close(next)
+		for i := range files {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	code := exitOK
+	for i := range files {
+		select {
+		case done := <-slots[i]:
+			exit, err := a.printAnswer(ctx, engine, o, done)
+			if err != nil {
+				return 0, err
+			}
+			code = worse(code, exit)
+		case <-ctx.Done():
+			workers.Wait()
+			return 0, fmt.Errorf("stopped: %d of %d events answered", i, len(files))
+		}
+	}
+	workers.Wait()
+	return code, nil
+}
+
+// worse orders exit codes: failed before refused before done.
+func worse(a, b int) int {
+	if a == exitFailed || b == exitFailed {
+		return exitFailed
+	}
+	return max(a, b)
+}
+
+func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, secrets events.Secrets, file string) answered {
+	d, err := a.receive(o, secrets, file)
+	if err != nil {
+		return answered{file: file, err: err, results: []local.Result{local.Rejected(codeOf(err))}}
+	}
+	return answered{file: file, results: engine.Deliver(ctx, d)}
+}
+
+// receive reads one file and verifies it, as the ingress does a request.
+func (a *App) receive(o runOptions, secrets events.Secrets, file string) (events.Delivery, error) {
+	in := a.Stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return events.Delivery{}, pipeline.MalformedEvent.Error("%v", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	if o.github != "" {
+		body, err := events.ReadBody(in)
+		if err != nil {
+			return events.Delivery{}, err
+		}
+		return events.GitHubDelivery(o.github, body)
+	}
+	h, err := events.ReadEvent(in)
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	d, _, err := events.ReceiveGitHub(h, secrets)
+	return d, err
+}
+
+// codeOf is the code of an error of the ingress.
+func codeOf(err error) pipeline.Code {
+	var f *pipeline.Fault
+	if errors.As(err, &f) {
+		return f.Code
+	}
+	return pipeline.MalformedEvent
+}
+
+// printAnswer prints what came of one file and returns its exit code.
+func (a *App) printAnswer(ctx context.Context, engine *local.Engine, o runOptions, done answered) (int, error) {
+	code := exitOK
+	for _, r := range done.results {
+		code = worse(code, r.Status.Exit())
+		if o.json {
+			if err := a.printJSON(r); err != nil {
+				return 0, err
+			}
+		}
+	}
+	switch {
+	case done.err != nil:
+		fmt.Fprintf(a.Stderr, "decant: %s: %s: %v\n", done.file, done.results[0].Status, done.err)
+	case !o.json:
+		for _, r := range done.results {
+			if err := a.explain(ctx, engine, r); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return code, nil
+}

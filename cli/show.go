@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"regexp"
+
+	"github.com/go-json-experiment/json"
+
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local"
+	"decant.dev/pipeline/local/store"
+)
+
+const runsUsage = `Usage: decant runs [--json] [--status STATUS] [--limit N]
+
+Runs lists the newest runs first.
+
+  --status STATUS  only runs that are staged, done, waiting, dropped, ignored,
+                   quarantined, refused or failed
+  --limit N        at most N runs, 1 to 10000; by default 50
+  --json           print one run.v1 object a line
+
+Example:
+  decant runs --status quarantined
+`
+
+const showUsage = `Usage: decant show [--json] RUN
+
+Show prints what each phase of a run saw and did, and why. RUN is a run's id
+or the beginning of one.
+
+  --json           print the run.v1 object
+
+Example:
+  decant show 3f2c81
+`
+
+const maxListed = 10000
+
+var runPrefix = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
+
+// openStaged opens an engine that only reads.
+func (a *App) openStaged() (*local.Engine, error) {
+	return local.Open(local.Config{Dir: a.dir(), Clock: a.Clock}, a.Pipelines...)
+}
+
+func (a *App) runs(ctx context.Context, args []string) (int, error) {
+	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
+	asJSON := flags.Bool("json", false, "")
+	status := flags.String("status", "", "")
+	limit := flags.Int("limit", 50, "")
+	rest, err := a.parse(flags, runsUsage, args)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(rest) > 0:
+		return 0, usagef("runs: want no arguments, got %d", len(rest))
+	case *limit < 1 || *limit > maxListed:
+		return 0, usagef("runs: --limit %d: want 1 to %d", *limit, maxListed)
+	case *status != "" && !pipeline.Status(*status).Known():
+		return 0, usagef("runs: --status %.64q: want one of %v", *status, pipeline.Statuses())
+	}
+	engine, err := a.openStaged()
+	if err != nil {
+		return 0, err
+	}
+	entries, err := engine.Journal().List(ctx, pipeline.Status(*status), *limit)
+	if err == nil {
+		err = a.listEntries(engine, entries, *asJSON)
+	}
+	return exitOK, errors.Join(err, engine.Close())
+}
+
+func (a *App) listEntries(engine *local.Engine, entries []store.Entry, asJSON bool) error {
+	for _, e := range entries {
+		r, err := engine.FromEntry(e)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", e.Run, err)
+		}
+		if asJSON {
+			if err := a.printJSON(r); err != nil {
+				return err
+			}
+			continue
+		}
+		env, err := pipeline.DecodeEnvelope(e.Envelope)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", e.Run, err)
+		}
+		status := string(e.Status)
+		if e.State != store.Ended {
+			status = "unfinished"
+		}
+		fmt.Fprintf(a.Stdout, "%s  %s  %-6s  %-10s %-11s %-20s %s\n", e.Run[:12], e.Updated.Format("2006-01-02 15:04:05"), e.Mode, e.Recipe, status, e.Code, env.Target)
+	}
+	return nil
+}
+
+func (a *App) printJSON(r local.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(b, '\n'))
+	return err
+}
+
+func (a *App) show(ctx context.Context, args []string) (int, error) {
+	flags := flag.NewFlagSet("show", flag.ContinueOnError)
+	asJSON := flags.Bool("json", false, "")
+	rest, err := a.parse(flags, showUsage, args)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(rest) != 1:
+		return 0, usagef("show: want one run, got %d", len(rest))
+	case !runPrefix.MatchString(rest[0]):
+		return 0, usagef("show: %.64q: want 4 to 32 hex digits of a run's id", rest[0])
+	}
+	engine, err := a.openStaged()
+	if err != nil {
+		return 0, err
+	}
+	err = a.showRun(ctx, engine, rest[0], *asJSON)
+	return exitOK, errors.Join(err, engine.Close())
+}
+
+func (a *App) showRun(ctx context.Context, engine *local.Engine, prefix string, asJSON bool) error {
+	entries, err := engine.Journal().Find(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("run %s: no such run; see decant runs", prefix)
+	}
+	for _, e := range entries {
+		if e.Run != entries[0].Run {
+			return fmt.Errorf("run %s: more than one run begins so: want more digits", prefix)
+		}
+	}
+	for _, e := range entries { // live before staged
+		r, err := engine.FromEntry(e)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", e.Run, err)
+		}
+		if asJSON {
+			err = a.printJSON(r)
+		} else {
+			err = a.explainEntry(ctx, engine, e, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
