@@ -1,0 +1,125 @@
+package tests
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "decant.dev"
+
+// deps lists everything that a package links, itself included, without tests.
+func deps(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", pkg).Output()
+	if err != nil {
+		t.Fatalf("go list -deps %s: %v", pkg, err)
+	}
+	return strings.Fields(string(out))
+}
+
+// links reports the first dependency that is the named package or, for a
+// module's package, below it. The standard library is matched to the letter:
+// net/netip opens no connection and net does.
+func links(deps []string, name string) string {
+	for _, d := range deps {
+		if d == name || strings.Contains(name, ".") && strings.HasPrefix(d, name+"/") {
+			return d
+		}
+	}
+	return ""
+}
+
+// forbidden says what a package must not link. A "…/intake" stands for every
+// package of that name under recipes.
+var forbidden = []struct {
+	pkg  string
+	deny []string
+	why  string
+}{
+	{"/fence", []string{module + "/"}, "fence imports nothing of ours"},
+	{"/extract/shape", []string{module + "/"}, "shape imports nothing of ours"},
+	{"/act/plan", []string{module + "/fence", module + "/fetch", module + "/pipeline", "net/http", "database/sql"}, "plan is pure"},
+	{"/pipeline", []string{module + "/fence", module + "/fetch", module + "/pipeline/local", module + "/events", "net/http", "database/sql"}, "pipeline is what every phase may import"},
+	{"/act", phasesDeny, "act has never seen a byte of the text"},
+	{"/act/table", phasesDeny, "a sink is part of act"},
+	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
+	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
+	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
+	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
+	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
+}
+
+var phasesDeny = []string{
+	module + "/fence", module + "/fetch", module + "/extract/rules", module + "/events", module + "/pipeline/local",
+	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2/service/s3", "net/http",
+}
+
+// allowed are exceptions: what the pure packages below a phase bring along.
+var allowed = map[string][]string{
+	"/act":            {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
+	"/extract":        {module + "/act/plan"},
+	"/extract/rules":  {module + "/act/plan"},
+	"/fetch":          {module + "/act/plan"},
+	"/events":         {module + "/act/plan"},
+	"/fence":          {module + "/fence"},
+	"/extract/shape":  {module + "/extract/shape"},
+	"/recipes/issues": {module + "/recipes/issues"},
+}
+
+func TestImportRules(t *testing.T) {
+	t.Parallel()
+	for _, rule := range forbidden {
+		t.Run(rule.pkg, func(t *testing.T) {
+			t.Parallel()
+			all := deps(t, module+rule.pkg)
+			var left []string
+			for _, d := range all {
+				if !slices.Contains(allowed[rule.pkg], d) {
+					left = append(left, d)
+				}
+			}
+			for _, deny := range rule.deny {
+				if deny == "…/intake" {
+					for _, d := range left {
+						if strings.HasPrefix(d, module+"/recipes/") && strings.HasSuffix(d, "/intake") {
+							t.Errorf("links %s: %s", d, rule.why)
+						}
+					}
+					continue
+				}
+				if d := links(left, strings.TrimSuffix(deny, "/")); d != "" {
+					t.Errorf("links %s: %s", d, rule.why)
+				}
+			}
+		})
+	}
+}
+
+// Every package of the module stands in the rules or in a list of those that
+// may link anything, so that a new one is a decision.
+func TestEveryPackageHasARule(t *testing.T) {
+	t.Parallel()
+	free := []string{
+		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
+		"/recipes/issues/intake", "/internal/escape", "/internal/terminal",
+	}
+	out, err := exec.Command("go", "list", module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range strings.Fields(string(out)) {
+		name := strings.TrimPrefix(pkg, module)
+		ruled := slices.ContainsFunc(forbidden, func(r struct {
+			pkg  string
+			deny []string
+			why  string
+		}) bool {
+			return r.pkg == name
+		})
+		if !ruled && !slices.Contains(free, name) {
+			t.Errorf("%s: want a rule of what it may not link", pkg)
+		}
+	}
+}
