@@ -26,7 +26,7 @@ standard input. Outcomes are staged: shown and not written.
                    issues or issue_comment; they are trusted local files
   --grants FILE    who holds trigger; by default grants/grants.json in the
                    state directory
-  --jobs N         events under way at once, 1 to 256; by default 32
+  --jobs N         events under way at once, 1 to 1024; by default 256
   --unsandboxed    with --live, go on where the kernel cannot sandbox
 
 The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
@@ -39,8 +39,8 @@ Example:
 `
 
 const (
-	defaultJobs = 32
-	maxJobs     = 256
+	defaultJobs = 256
+	maxJobs     = 1024
 )
 
 type runOptions struct {

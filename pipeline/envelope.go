@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -67,15 +68,73 @@ type Envelope struct {
 	Received     time.Time `json:"received"`
 }
 
-var (
-	hexDigest  = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	runPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	namePat    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	actorPat   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,15}:[A-Za-z0-9._@+-]{1,64}$`)
-	channelPat = regexp.MustCompile(`^[a-z][a-z0-9-]{0,15}:[A-Za-z0-9._@+/-]{1,160}$`)
-	eventPat   = regexp.MustCompile(`^[a-z][a-z_]{0,31}(\.[a-z_]{1,31})?$`)
-	repoPat    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100}$`) // an owner's "_" is a managed user's suffix
+// The forms of an envelope's fields, as regular expressions say them. They are
+// matched by hand: an envelope is checked in every phase.
+const (
+	hexForm     = "^[0-9a-f]{64}$"
+	runForm     = "^[0-9a-f]{32}$"
+	nameForm    = "^[a-z][a-z0-9-]{0,31}$"
+	actorForm   = "^[a-z][a-z0-9-]{0,15}:[A-Za-z0-9._@+-]{1,64}$"
+	channelForm = "^[a-z][a-z0-9-]{0,15}:[A-Za-z0-9._@+/-]{1,160}$"
+	eventForm   = "^[a-z][a-z_]{0,31}(\\.[a-z_]{1,31})?$"
+	repoForm    = "^[A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100}$" // an owner's "_" is a managed user's suffix
 )
+
+// Sets of characters, named as in the forms.
+const (
+	lowers  = "abcdefghijklmnopqrstuvwxyz"
+	digits  = "0123456789"
+	letters = lowers + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+var (
+	hexSet     = newSet("abcdef" + digits)
+	lowerSet   = newSet(lowers)
+	nameSet    = newSet(lowers + digits + "-")
+	wordSet    = newSet(lowers + "_")
+	actorSet   = newSet(letters + digits + "._@+-")
+	channelSet = newSet(letters + digits + "._@+/-")
+	ownerSet   = newSet(letters + digits + "_-")
+	repoSet    = newSet(letters + digits + "._-")
+)
+
+// set is a set of ASCII characters.
+type set [128]bool
+
+func newSet(chars string) *set {
+	var s set
+	for i := range len(chars) {
+		s[chars[i]] = true
+	}
+	return &s
+}
+
+// all reports whether text has low to high characters, all of them of s.
+func (s *set) all(text string, low, high int) bool {
+	if len(text) < low || len(text) > high {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; c >= 128 || !s[c] {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(s string) bool { return hexSet.all(s, 64, 64) }
+
+func isName(s string, most int) bool { return nameSet.all(s, 1, most) && lowerSet.all(s[:1], 1, 1) }
+
+func isPrefixed(s string, rest *set, most int) bool {
+	prefix, word, ok := strings.Cut(s, ":")
+	return ok && isName(prefix, 16) && rest.all(word, 1, most)
+}
+
+func isEvent(s string) bool {
+	kind, action, dotted := strings.Cut(s, ".")
+	return wordSet.all(kind, 1, 32) && kind[0] != '_' && (!dotted || wordSet.all(action, 1, 31))
+}
 
 // RunID derives a run's id from the recipe's name, the source and the digest
 // of the verified bytes, so that a repeated delivery is the same run. Nothing
@@ -93,52 +152,55 @@ func RunID(recipe, source string, body [sha256.Size]byte) string {
 }
 
 // IsRunID reports whether s has the form of a run id: 32 lower-case hex digits.
-func IsRunID(s string) bool { return runPattern.MatchString(s) }
+func IsRunID(s string) bool { return hexSet.all(s, 32, 32) }
 
 // IsRecipeName reports whether s may name a recipe.
-func IsRecipeName(s string) bool { return namePat.MatchString(s) }
+func IsRecipeName(s string) bool { return isName(s, 32) }
 
 // IsRepository reports whether s has the form of a target's repository,
 // owner/name.
-func IsRepository(s string) bool { return repoPat.MatchString(s) }
+func IsRepository(s string) bool {
+	owner, name, ok := strings.Cut(s, "/")
+	return ok && ownerSet.all(owner, 1, 39) && repoSet.all(name, 1, 100)
+}
 
 // Check reports the first field of the envelope that is out of its bounds.
 // It never repeats the field's value.
 func (e Envelope) Check() error {
 	switch {
 	case e.Schema != EnvelopeSchema:
-		return fmt.Errorf("envelope: schema: want %q", EnvelopeSchema)
-	case !runPattern.MatchString(e.Run):
-		return fmt.Errorf("envelope: run: want %s", runPattern)
-	case !namePat.MatchString(e.Recipe):
-		return fmt.Errorf("envelope: recipe: want %s", namePat)
-	case !hexDigest.MatchString(e.RecipeDigest):
-		return fmt.Errorf("envelope: recipe_digest: want %s", hexDigest)
-	case !namePat.MatchString(e.Source):
-		return fmt.Errorf("envelope: source: want %s", namePat)
-	case !hexDigest.MatchString(e.BodySHA256):
-		return fmt.Errorf("envelope: body_sha256: want %s", hexDigest)
-	case !actorPat.MatchString(e.Actor.ID):
-		return fmt.Errorf("envelope: actor.id: want %s", actorPat)
-	case !channelPat.MatchString(e.Channel):
-		return fmt.Errorf("envelope: channel: want %s", channelPat)
-	case !eventPat.MatchString(e.Target.Event):
-		return fmt.Errorf("envelope: target.event: want %s", eventPat)
-	case e.Target.Repository != "" && !repoPat.MatchString(e.Target.Repository):
-		return fmt.Errorf("envelope: target.repository: want %s", repoPat)
+		return errors.New("envelope: schema: want " + EnvelopeSchema)
+	case !IsRunID(e.Run):
+		return errors.New("envelope: run: want " + runForm)
+	case !IsRecipeName(e.Recipe):
+		return errors.New("envelope: recipe: want " + nameForm)
+	case !isHex(e.RecipeDigest):
+		return errors.New("envelope: recipe_digest: want " + hexForm)
+	case !isName(e.Source, 32):
+		return errors.New("envelope: source: want " + nameForm)
+	case !isHex(e.BodySHA256):
+		return errors.New("envelope: body_sha256: want " + hexForm)
+	case !isPrefixed(e.Actor.ID, actorSet, 64):
+		return errors.New("envelope: actor.id: want " + actorForm)
+	case !isPrefixed(e.Channel, channelSet, 160):
+		return errors.New("envelope: channel: want " + channelForm)
+	case !isEvent(e.Target.Event):
+		return errors.New("envelope: target.event: want " + eventForm)
+	case e.Target.Repository != "" && !IsRepository(e.Target.Repository):
+		return errors.New("envelope: target.repository: want " + repoForm)
 	case e.Target.Number < 0 || e.Target.Number > 1<<31-1:
-		return fmt.Errorf("envelope: target.number: want 0 to 2147483647")
+		return errors.New("envelope: target.number: want 0 to 2147483647")
 	case e.Received.IsZero():
-		return fmt.Errorf("envelope: received: want a time")
+		return errors.New("envelope: received: want a time")
 	}
 	switch e.Actor.Kind {
 	case Person, Agent, App, Import, System:
 	default:
-		return fmt.Errorf("envelope: actor.kind: want person, agent, app, import or system")
+		return errors.New("envelope: actor.kind: want person, agent, app, import or system")
 	}
 	body, _ := hex.DecodeString(e.BodySHA256)
 	if RunID(e.Recipe, e.Source, [sha256.Size]byte(body)) != e.Run {
-		return fmt.Errorf("envelope: run: want the digest of recipe, source and body_sha256")
+		return errors.New("envelope: run: want the digest of recipe, source and body_sha256")
 	}
 	return nil
 }

@@ -139,11 +139,11 @@ func Build[T any](s Spec[T]) *Recipe {
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
-		r.breach("recipe_name", "Name", "want %s", namePat)
+		r.breach("recipe_name", "Name", "want %s", nameForm)
 	}
 	for _, e := range s.Events {
-		if !eventPat.MatchString(e.Name) {
-			r.breach("event_name", "Events", "%.64q: want %s", e.Name, eventPat)
+		if !isEvent(e.Name) {
+			r.breach("event_name", "Events", "%.64q: want %s", e.Name, eventForm)
 		}
 	}
 	for _, err := range s.Policy.Check() {

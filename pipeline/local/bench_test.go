@@ -26,7 +26,7 @@ func BenchmarkOne(b *testing.B) {
 			b.ResetTimer()
 			for b.Loop() {
 				n++
-				one(b, e, n, live)
+				one(b, e, payload(n, "The exporter crashes", report, webhookBytes), live)
 			}
 		})
 	}
@@ -38,24 +38,30 @@ func BenchmarkOne(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	for _, live := range []bool{false, true} {
 		b.Run(map[bool]string{false: "staged", true: "live"}[live], func(b *testing.B) {
-			const batch, underWay = 1000, 64
+			const batch, underWay = 1000, 256
 			e := openEngine(b, Config{Live: live})
 			e.Deliver(context.Background(), delivery(b, payload(1, "warm", report, webhookBytes)))
 			n := 1
 			peak := 0
 			for b.Loop() {
-				items := make(chan int)
+				b.StopTimer()
+				bodies := make([][]byte, batch)
+				for i := range bodies {
+					n++
+					bodies[i] = payload(n, "The exporter crashes", report, webhookBytes)
+				}
+				b.StartTimer()
+				items := make(chan []byte)
 				var workers sync.WaitGroup
 				for range underWay {
 					workers.Go(func() {
-						for i := range items {
-							one(b, e, i, live)
+						for body := range items {
+							one(b, e, body, live)
 						}
 					})
 				}
-				for range batch {
-					n++
-					items <- n
+				for _, body := range bodies {
+					items <- body
 				}
 				close(items)
 				workers.Wait()
@@ -68,15 +74,15 @@ func BenchmarkBatch(b *testing.B) {
 	}
 }
 
-func one(b *testing.B, e *Engine, n int, live bool) {
+// one delivers one item as the ingress does, from the bytes on.
+func one(b *testing.B, e *Engine, body []byte, live bool) {
 	want := pipeline.Staged
 	if live {
 		want = pipeline.Done
 	}
-	d := delivery(b, payload(n, "The exporter crashes", report, webhookBytes))
-	for _, r := range e.Deliver(context.Background(), d) {
+	for _, r := range e.Deliver(context.Background(), delivery(b, body)) {
 		if r.Status != want {
-			b.Fatalf("run %d: %s %s, want %s", n, r.Status, r.Reason, want)
+			b.Fatalf("run %s: %s %s, want %s", r.Run, r.Status, r.Reason, want)
 		}
 	}
 }

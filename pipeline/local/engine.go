@@ -161,7 +161,7 @@ func (e *Engine) preparePhases(dir string) error {
 }
 
 // childLimits keep a child small: its work is one item at a time.
-var childLimits = []string{"GOMAXPROCS=2", "GOGC=50", "GOMEMLIMIT=96MiB"}
+var childLimits = []string{"GOMAXPROCS=2", "GOGC=200", "GOMEMLIMIT=96MiB"}
 
 // Sandboxed reports whether the phases are restricted.
 func (e *Engine) Sandboxed() bool { return e.sandboxed }

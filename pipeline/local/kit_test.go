@@ -18,20 +18,28 @@ func issuesPipeline() Pipeline {
 	return Pipeline{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}
 }
 
-// payload is GitHub's delivery of one opened issue, padded to size bytes as a
-// real one is with links.
+// account is a user object with the keys that GitHub's have.
+func account(id int, login, kind string) string {
+	base := "https://api.example.com/users/" + login
+	return fmt.Sprintf(`{"login":%q,"id":%d,"node_id":"MDQ6VXNlcg==","avatar_url":"https://avatars.example.com/u/%d?v=4","gravatar_id":"","url":%q,`+
+		`"html_url":"https://example.com/%s","followers_url":"%s/followers","following_url":"%s/following{/other_user}","gists_url":"%s/gists{/gist_id}",`+
+		`"starred_url":"%s/starred{/owner}{/repo}","subscriptions_url":"%s/subscriptions","organizations_url":"%s/orgs","repos_url":"%s/repos",`+
+		`"events_url":"%s/events{/privacy}","received_events_url":"%s/received_events","type":%q,"site_admin":false}`,
+		login, id, id, base, login, base, base, base, base, base, base, base, base, base, kind)
+}
+
+// payload is GitHub's delivery of one opened issue, of size bytes if that is
+// more than it needs.
 func payload(number int, title, body string, size int) []byte {
-	user := func(id int, login string) string {
-		return fmt.Sprintf(`{"login":%q,"id":%d,"type":"User","site_admin":false}`, login, id)
-	}
+	reporter := account(7000+number%50, "reporter", "User")
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"action":"opened","issue":{"id":%d,"number":%d,"title":%s,"user":%s,"labels":[],"state":"open","locked":false,"comments":0,"body":%s},`,
-		90000+number, number, strconv.Quote(title), user(7000+number%50, "reporter"), strconv.Quote(body))
-	fmt.Fprintf(&b, `"repository":{"id":1,"name":"sample","full_name":"octo-org/sample","private":false,"owner":%s`, user(1, "octo-org"))
-	for i := 0; b.Len() < size-400; i++ {
+	fmt.Fprintf(&b, `{"action":"opened","issue":{"id":%d,"number":%d,"title":%s,"user":%s,"labels":[],"state":"open","locked":false,"assignee":%s,"comments":0,"body":%s},`,
+		90000+number, number, strconv.Quote(title), reporter, account(12, "maintainer", "User"), strconv.Quote(body))
+	fmt.Fprintf(&b, `"repository":{"id":1,"name":"sample","full_name":"octo-org/sample","private":false,"owner":%s`, account(1, "octo-org", "Organization"))
+	for i := 0; i < 70 && b.Len() < size-len(reporter)-200; i++ {
 		fmt.Fprintf(&b, `,"link_%d_url":"https://api.example.com/repos/octo-org/sample/link_%d{/number}"`, i, i)
 	}
-	fmt.Fprintf(&b, `},"sender":%s,"pad":"%s"}`, user(7000+number%50, "reporter"), strings.Repeat("x", max(0, size-b.Len()-110)))
+	fmt.Fprintf(&b, `},"sender":%s,"organization":{"login":"octo-org","description":"%s"}}`, reporter, strings.Repeat("x", max(0, size-b.Len()-len(reporter)-80)))
 	return b.Bytes()
 }
 

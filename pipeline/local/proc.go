@@ -6,8 +6,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local/broker"
@@ -47,19 +50,23 @@ type proc struct {
 // the question is put once more to a new one, so that what an earlier run did
 // to its child harms no other run.
 func (p *phase) call(ctx context.Context, q request) (reply, pipeline.Code) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return reply{}, pipeline.PhaseMisbehave
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used := p.proc != nil
-	r, code, healthy := p.ask(ctx, q)
+	r, code, healthy := p.ask(ctx, q, body)
 	if !healthy && used && ctx.Err() == nil {
-		r, code, _ = p.ask(ctx, q)
+		r, code, _ = p.ask(ctx, q, body)
 	}
 	return r, code
 }
 
 // ask puts one question to the child, started if there is none, and ends it
 // where it must not be asked again.
-func (p *phase) ask(ctx context.Context, q request) (r reply, code pipeline.Code, healthy bool) {
+func (p *phase) ask(ctx context.Context, q request, body []byte) (r reply, code pipeline.Code, healthy bool) {
 	if p.proc == nil {
 		started, err := p.start()
 		if err != nil {
@@ -67,7 +74,7 @@ func (p *phase) ask(ctx context.Context, q request) (r reply, code pipeline.Code
 		}
 		p.proc = started
 	}
-	r, code, healthy = p.proc.ask(ctx, q, p.timeout, p.limit)
+	r, code, healthy = p.proc.ask(ctx, q, body, p.timeout, p.limit)
 	if !healthy {
 		p.proc.end()
 		p.proc = nil
@@ -120,9 +127,8 @@ func (p *phase) start() (*proc, error) {
 
 // ask writes one request and reads one reply. healthy is false where the
 // child must not be asked again.
-func (c *proc) ask(ctx context.Context, q request, timeout time.Duration, limit int) (r reply, code pipeline.Code, healthy bool) {
+func (c *proc) ask(ctx context.Context, q request, body []byte, timeout time.Duration, limit int) (r reply, code pipeline.Code, healthy bool) {
 	c.n++
-	q.N = c.n
 	deadline := time.Now().Add(timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
@@ -131,7 +137,7 @@ func (c *proc) ask(ctx context.Context, q request, timeout time.Duration, limit 
 	_ = c.out.SetReadDeadline(deadline)
 	cancelled := context.AfterFunc(ctx, c.stop)
 	defer cancelled()
-	if err := writeLine(c.in, q); err != nil {
+	if err := c.write(body); err != nil {
 		return r, c.broken(err), false
 	}
 	line, err := readLine(c.reader, c.buf, limit)
@@ -142,11 +148,22 @@ func (c *proc) ask(ctx context.Context, q request, timeout time.Duration, limit 
 		return r, c.broken(err), false
 	}
 	switch err := unmarshal(line, &r); {
-	case err != nil, r.N != q.N, r.Run != q.Run, !r.Code.Known(), r.Code == pipeline.OK && !r.answers(q):
+	case err != nil, r.N != c.n, r.Run != q.Run, !r.Code.Known(), r.Code == pipeline.OK && !r.answers(q):
 		return reply{}, pipeline.PhaseMisbehave, false
 	default:
 		return r, r.Code, r.Code == pipeline.OK
 	}
+}
+
+// write sends a request's line with the number of this question put first.
+func (c *proc) write(body []byte) error {
+	line := make([]byte, 0, len(body)+32)
+	line = append(line, `{"n":`...)
+	line = strconv.AppendUint(line, c.n, 10)
+	line = append(line, ',')
+	line = append(line, body[1:]...) // without its opening brace
+	_, err := c.in.Write(append(line, '\n'))
+	return err
 }
 
 func (c *proc) broken(err error) pipeline.Code {

@@ -24,8 +24,8 @@ const (
 // request is one line from parent to child. A fetch or extract child is asked
 // about one run; act, which sees no text, about as many as wait for it.
 type request struct {
-	N       uint64         `json:"n"`
-	Run     string         `json:"run,omitzero"`
+	N       uint64         `json:"n,omitzero"` // set as the line is sent: the child's questions are numbered from 1
+	Run     string         `json:"run"`
 	Fetch   *fetch.Input   `json:"fetch,omitzero"`
 	Extract *extract.Input `json:"extract,omitzero"`
 	Acts    []question     `json:"acts,omitzero"`

@@ -61,8 +61,7 @@ CREATE TABLE IF NOT EXISTS runs (
 	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB,
 	created INTEGER NOT NULL, updated INTEGER NOT NULL,
 	PRIMARY KEY (run, mode));
-CREATE INDEX IF NOT EXISTS runs_created ON runs (created);
-CREATE INDEX IF NOT EXISTS runs_open ON runs (mode) WHERE state <> 'ended';`
+CREATE INDEX IF NOT EXISTS runs_open ON runs (run) WHERE mode = 'live' AND state <> 'ended';`
 
 const entryColumns = `run, mode, recipe, state, status, code, label, envelope, structure, trace, actions, created, updated`
 
@@ -132,18 +131,18 @@ func (j *Journal) Find(ctx context.Context, prefix string) ([]Entry, error) {
 	return j.query(ctx, `WHERE substr(run, 1, ?) = ? ORDER BY run, mode LIMIT 16`, len(prefix), prefix)
 }
 
-// List returns the newest runs first, at most limit, of one status or, where
+// List returns the runs that were begun last first, at most limit, of one status or, where
 // status is empty, of all.
 func (j *Journal) List(ctx context.Context, status pipeline.Status, limit int) ([]Entry, error) {
 	if status == "" {
-		return j.query(ctx, `ORDER BY created DESC, run LIMIT ?`, limit)
+		return j.query(ctx, `ORDER BY rowid DESC LIMIT ?`, limit)
 	}
-	return j.query(ctx, `WHERE status = ? ORDER BY created DESC, run LIMIT ?`, status, limit)
+	return j.query(ctx, `WHERE status = ? ORDER BY rowid DESC LIMIT ?`, status, limit)
 }
 
 // Unfinished returns the live runs that have not ended, oldest first.
 func (j *Journal) Unfinished(ctx context.Context) ([]Entry, error) {
-	return j.query(ctx, `WHERE mode = ? AND state <> 'ended' ORDER BY created, run`, LiveMode)
+	return j.query(ctx, `WHERE mode = 'live' AND state <> 'ended' ORDER BY rowid`)
 }
 
 func (j *Journal) query(ctx context.Context, where string, args ...any) ([]Entry, error) {

@@ -21,7 +21,7 @@ import (
 )
 
 // maxBatch bounds how many writes share one commit.
-const maxBatch = 128
+const maxBatch = 256
 
 // linger is how long a write waits for others to share its commit with, when
 // the one before it was shared. A write on its own never waits.
