@@ -3,7 +3,7 @@
 //
 // Act is asked twice for a run: first Admit, with the envelope alone, before
 // anything is fetched; then Act, with exactly the envelope and the
-// structure. It decodes the structure strictly, runs the plan with tokens
+// structure. The label is the lower of the two answers. It decodes the structure strictly, runs the plan with tokens
 // and texts lifted, refuses an outcome that is not on the recipe's list,
 // applies policy under a label that it computes itself, and either stages
 // the outcome or writes it with receipts, once.
@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -27,16 +28,25 @@ import (
 	"decant.dev/pipeline"
 )
 
-// Handler answers for a set of recipes. It is safe for use by one goroutine
-// at a time.
+// Handler answers for a set of recipes. It is safe for concurrent use if the
+// recipes' plans are.
 type Handler struct {
 	Recipes    map[string]*pipeline.Recipe
 	Digests    map[string]string   // recipe name → recipe digest that an envelope must bear
 	Authorizer pipeline.Authorizer // who holds trigger, asked at act time
+	Admissions Admissions          // what the first answer was
 	Own        []string            // identities that our sinks use: they never start a run
 	Live       bool                // false: outcomes are staged, whatever sinks say
 	Ledger     Ledger              // needed where Live
 	Clock      func() time.Time
+}
+
+// AdmitInput is an envelope, and the highest label that the run may still
+// have: what the orchestrator knows of an earlier attempt, or of what fetch
+// found. It can lower the label and never raise it.
+type AdmitInput struct {
+	Envelope pipeline.Envelope `json:"envelope"`
+	Ceiling  plan.Label        `json:"ceiling,omitzero"`
 }
 
 // Admission is the answer to an envelope alone.
@@ -71,8 +81,24 @@ type Action struct {
 }
 
 // Admit decides from the envelope alone whether a run may begin, and under
-// which label at most.
-func (h *Handler) Admit(ctx context.Context, env pipeline.Envelope) Admission {
+// which label at most, and remembers that label.
+func (h *Handler) Admit(ctx context.Context, in AdmitInput) Admission {
+	admission := h.admit(ctx, in.Envelope)
+	if admission.Code != pipeline.OK {
+		return admission
+	}
+	if in.Ceiling.Valid() {
+		admission.Label = plan.Lower(admission.Label, in.Ceiling)
+	}
+	if err := h.Admissions.Admit(ctx, in.Envelope.Run, admission.Label); err != nil {
+		return Admission{Code: pipeline.StoreFailed}
+	}
+	return admission
+}
+
+// admit is what both of act's answers rest on: the envelope and the grants as
+// they are now.
+func (h *Handler) admit(ctx context.Context, env pipeline.Envelope) Admission {
 	recipe, code := h.recipe(env)
 	if code != pipeline.OK {
 		return Admission{Code: code}
@@ -131,12 +157,22 @@ func (h *Handler) label(ctx context.Context, r *pipeline.Recipe, env pipeline.En
 }
 
 // Act turns one structure into an outcome and stages it, or writes it where
-// the handler is live and every wall agrees.
+// the handler is live and every wall agrees. Its label is the lower of what
+// Admit answered and what it would answer now; a run that was not admitted is
+// refused.
 func (h *Handler) Act(ctx context.Context, in Input) Output {
-	admission := h.Admit(ctx, in.Envelope)
+	admission := h.admit(ctx, in.Envelope)
 	if admission.Code != pipeline.OK {
 		return ended(admission.Code, 0)
 	}
+	admitted, ok, err := h.Admissions.Admitted(ctx, in.Envelope.Run)
+	switch {
+	case err != nil:
+		return ended(pipeline.StoreFailed, 0)
+	case !ok:
+		return ended(pipeline.NotAdmitted, 0)
+	}
+	admission.Label = plan.Lower(admission.Label, admitted)
 	r := h.Recipes[in.Envelope.Recipe]
 	value, err := r.Shape().DecodeCanonical(in.Structure)
 	if err != nil {
@@ -219,8 +255,10 @@ func (h *Handler) receipt(env pipeline.Envelope, label plan.Label, i int, k plan
 }
 
 // write commits receipts and rows at once. Where the run has its receipts
-// already, nothing is written and the answer is what they say.
+// already, nothing is written and the answer is what they say; if they are of
+// another outcome than this one, that the run was performed before.
 func (h *Handler) write(ctx context.Context, out Output, receipts []Receipt, writes []table.Write) Output {
+	mine := receipts
 	if len(receipts) > 0 {
 		existing, stored, err := h.Ledger.Commit(ctx, receipts, writes)
 		if err != nil {
@@ -232,9 +270,12 @@ func (h *Handler) write(ctx context.Context, out Output, receipts []Receipt, wri
 	}
 	out.Status = pipeline.Done
 	for _, r := range receipts {
-		if r.Index < len(out.Actions) {
-			out.Actions[r.Index].Outcome = string(r.State)
+		if !slices.ContainsFunc(mine, func(m Receipt) bool {
+			return m.Index == r.Index && m.Kind == r.Kind && m.ParamsSHA256 == r.ParamsSHA256
+		}) {
+			return held(out, pipeline.AlreadyPerformed, "not repeated")
 		}
+		out.Actions[r.Index].Outcome = string(r.State)
 	}
 	return out
 }
@@ -264,6 +305,8 @@ func (h *Handler) Check() error {
 		return fmt.Errorf("act: want at least one recipe")
 	case h.Authorizer == nil:
 		return fmt.Errorf("act: want an authorizer")
+	case h.Admissions == nil:
+		return fmt.Errorf("act: want admissions")
 	case h.Clock == nil:
 		return fmt.Errorf("act: want a clock")
 	case h.Live && h.Ledger == nil:

@@ -37,6 +37,11 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"truncated": makeLarge,
+			"brackets":  makeDeep,
+			"badutf8":   makeInvalid,
+			"request":   makeRequest,
+			"exits":     exits,
+			"capture":   capture,
 		},
 	})
 }

@@ -76,8 +76,12 @@ func existence(dir string) string {
 }
 
 func (a *App) version(_ context.Context, args []string) (int, error) {
-	if _, err := a.parse(flag.NewFlagSet("version", flag.ContinueOnError), versionUsage, args); err != nil {
+	rest, err := a.parse(flag.NewFlagSet("version", flag.ContinueOnError), versionUsage, args)
+	if err != nil {
 		return 0, err
+	}
+	if len(rest) > 0 {
+		return 0, usagef("version: want no arguments, got %d", len(rest))
 	}
 	fmt.Fprintf(a.Stdout, "decant %s %s\n", buildVersion(), runtime.Version())
 	return exitOK, nil

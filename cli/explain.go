@@ -40,16 +40,12 @@ func (a *App) explainEntry(ctx context.Context, engine *local.Engine, entry stor
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "run %s  %s  %s\n", r.Run, r.Recipe, env.Target)
 	fmt.Fprintf(out, "  event    %s %s by %s (%s), body sha256 %s…\n", env.Source, env.Target.Event, env.Actor.ID, env.Actor.Kind, env.BodySHA256[:12])
-	object, found, err := engine.Prompts().Get(ctx, r.Run)
+	object, found, err := engine.Prompt(ctx, r.Run, entry.Mode)
 	if err != nil {
 		return err
 	}
 	if found {
-		prompt, err := fence.DecodeObject(object)
-		if err != nil {
-			return fmt.Errorf("prompt object of run %s: %w", r.Run, err)
-		}
-		explainFetch(out, prompt)
+		explainFetch(out, object)
 	}
 	explainExtract(out, r)
 	a.explainAct(out, r)
@@ -58,7 +54,13 @@ func (a *App) explainEntry(ctx context.Context, engine *local.Engine, entry stor
 }
 
 // explainFetch lists the elements by their marks and sizes, never their text.
-func explainFetch(out *strings.Builder, p fence.Prompt) {
+// The object is what a fetch child made, which may be anything.
+func explainFetch(out *strings.Builder, object []byte) {
+	p, err := fence.DecodeObject(object)
+	if err != nil {
+		fmt.Fprintf(out, "  fetch    a prompt object that cannot be read, %d bytes\n", len(object))
+		return
+	}
 	c := p.Context()
 	total := 0
 	for _, e := range c.Elements {
@@ -133,25 +135,30 @@ func (a *App) explainAct(out *strings.Builder, r local.Result) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			fmt.Fprintf(out, " %s=%s", name, terminal.Cut(fmt.Sprint(shown(act.Params[name])), 60))
+			fmt.Fprintf(out, " %s=%s", name, shown(act.Params[name]))
 		}
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "  %s%s\n", r.Status, closing(r))
 }
 
-// shown is a parameter as it is printed: absent values as a dash.
-func shown(v any) any {
-	if v == nil {
+// shown is a parameter as it is printed. What is text stands in quotes, so that
+// no content can look like another parameter; what is absent is a dash.
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
 		return "-"
+	case string:
+		return `"` + strings.ReplaceAll(terminal.Cut(v, 60), `"`, `\"`) + `"`
+	default:
+		return terminal.Cut(fmt.Sprint(v), 60)
 	}
-	return v
 }
 
 func closing(r local.Result) string {
 	switch {
-	case r.Recorded:
-		return ": an earlier live run of the same event wrote it; nothing was repeated"
+	case r.Recorded && r.Status == pipeline.Done:
+		return ": by an earlier live run of the same event; nothing was repeated"
 	case r.Reason != pipeline.OK:
 		return ": " + string(r.Reason)
 	case r.Status == pipeline.Staged:

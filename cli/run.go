@@ -6,10 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
 	"decant.dev/events"
+	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local"
 )
@@ -26,20 +28,21 @@ standard input. Outcomes are staged: shown and not written.
                    issues or issue_comment; they are trusted local files
   --grants FILE    who holds trigger; by default grants/grants.json in the
                    state directory
-  --jobs N         events under way at once, 1 to 1024; by default 256
+  --jobs N         events under way at once, 1 to 1024; by default 128
   --unsandboxed    with --live, go on where the kernel cannot sandbox
 
 The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
 $DECANT_GITHUB_SECRET_PREVIOUS. Without them events are verified with the
 documented secret of the sample events. $DECANT_OWN_IDENTITIES lists, with
-commas, the identities that sinks write with: they never start a run.
+commas, the identities that sinks write with, as github:583231: they never
+start a run.
 
 Example:
   decant run --json events/github-issue-opened.json
 `
 
 const (
-	defaultJobs = 256
+	defaultJobs = 128
 	maxJobs     = 1024
 )
 
@@ -67,10 +70,10 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 	case o.jobs < 1 || o.jobs > maxJobs:
 		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
 	}
-	secrets := a.secrets(o)
+	secrets := a.secrets(o, files)
 	engine, err := local.Open(local.Config{
 		Dir: a.dir(), Live: o.live, Unsandboxed: o.unsandboxed, Own: a.ownIdentities(),
-		Grants: o.grants, Clock: a.Clock,
+		Grants: o.grants, Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
 	}, a.Pipelines...)
 	if err != nil {
 		return 0, err
@@ -80,10 +83,11 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 }
 
 // secrets reads the webhook's secrets, and says where the samples' secret
-// stands in for them.
-func (a *App) secrets(o runOptions) events.Secrets {
+// stands in for them. It never does for what a live run reads from standard
+// input: that may come from anywhere.
+func (a *App) secrets(o runOptions, files []string) events.Secrets {
 	current, previous := a.Getenv("DECANT_GITHUB_SECRET"), a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")
-	if current == "" && previous == "" && o.github == "" {
+	if current == "" && previous == "" && o.github == "" && !(o.live && slices.Contains(files, "-")) {
 		fmt.Fprintln(a.Stderr, "decant: DECANT_GITHUB_SECRET is not set: verifying with the documented secret of the sample events")
 		current = events.SampleSecret
 	}
@@ -117,15 +121,20 @@ func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, se
 	if err != nil {
 		return 0, err
 	}
+	code := exitOK
 	if len(resumed) > 0 {
-		fmt.Fprintf(a.Stderr, "decant: resumed %d unfinished runs\n", len(resumed))
+		fmt.Fprintf(a.Stderr, "decant: carried %d unfinished runs to their end\n", len(resumed))
+		if code, err = a.printAnswer(ctx, engine, o, answered{results: resumed}); err != nil {
+			return 0, err
+		}
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	slots := make([]chan answered, len(files))
 	for i := range slots {
 		slots[i] = make(chan answered, 1)
 	}
-	var workers sync.WaitGroup
 	next := make(chan int)
+	var workers sync.WaitGroup
 	for range min(o.jobs, len(files)) {
 		workers.Go(func() {
 			for i := range next {
@@ -133,7 +142,7 @@ func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, se
 			}
 		})
 	}
-	go func() {
+	workers.Go(func() {
 		defer close(next)
 		for i := range files {
 			select {
@@ -142,22 +151,25 @@ func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, se
 				return
 			}
 		}
-	}()
-	code := exitOK
+	})
+	defer workers.Wait()
+	defer cancel()
+	shown := newProgress(a.Stderr, len(files))
+	defer shown.clear()
 	for i := range files {
 		select {
 		case done := <-slots[i]:
+			shown.clear()
 			exit, err := a.printAnswer(ctx, engine, o, done)
 			if err != nil {
 				return 0, err
 			}
 			code = worse(code, exit)
+			shown.step()
 		case <-ctx.Done():
-			workers.Wait()
 			return 0, fmt.Errorf("stopped: %d of %d events answered", i, len(files))
 		}
 	}
-	workers.Wait()
 	return code, nil
 }
 
@@ -225,7 +237,7 @@ func (a *App) printAnswer(ctx context.Context, engine *local.Engine, o runOption
 	}
 	switch {
 	case done.err != nil:
-		fmt.Fprintf(a.Stderr, "decant: %s: %s: %v\n", done.file, done.results[0].Status, done.err)
+		fmt.Fprintf(a.Stderr, "decant: %s: %s: %s\n", terminal.Line(done.file), done.results[0].Status, terminal.Line(done.err.Error()))
 	case !o.json:
 		for _, r := range done.results {
 			if err := a.explain(ctx, engine, r); err != nil {

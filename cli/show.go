@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"os"
 	"regexp"
 
 	"github.com/go-json-experiment/json"
@@ -42,8 +44,12 @@ const maxListed = 10000
 
 var runPrefix = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
 
-// openStaged opens an engine that only reads.
+// openStaged opens an engine to read what it keeps, and none where nothing was
+// ever kept.
 func (a *App) openStaged() (*local.Engine, error) {
+	if _, err := os.Stat(a.dir()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	return local.Open(local.Config{Dir: a.dir(), Clock: a.Clock}, a.Pipelines...)
 }
 
@@ -64,8 +70,8 @@ func (a *App) runs(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("runs: --status %.64q: want one of %v", *status, pipeline.Statuses())
 	}
 	engine, err := a.openStaged()
-	if err != nil {
-		return 0, err
+	if err != nil || engine == nil {
+		return exitOK, err
 	}
 	entries, err := engine.Journal().List(ctx, pipeline.Status(*status), *limit)
 	if err == nil {
@@ -121,6 +127,9 @@ func (a *App) show(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("show: %.64q: want 4 to 32 hex digits of a run's id", rest[0])
 	}
 	engine, err := a.openStaged()
+	if err == nil && engine == nil {
+		err = fmt.Errorf("run %s: no such run; see decant runs", rest[0])
+	}
 	if err != nil {
 		return 0, err
 	}

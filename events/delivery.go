@@ -34,7 +34,8 @@ func (d Delivery) Format(f fmt.State, _ rune) {
 // from the body, and the event must agree with it.
 //
 // Handled are issues.opened, issues.edited and issue_comment.created, on
-// issues. Every other answer is an error, by precedence: a body over
+// issues. GitHub also says "opened" of an issue that somebody else transferred
+// in: where the author is not the sender, the event is issues.moved. Every other answer is an error, by precedence: a body over
 // MaxBodyBytes is [pipeline.BodyTooLarge]; one that is not exactly one strict
 // JSON object within MaxDepth and MaxKeys is [pipeline.MalformedBody]; one of another
 // kind than the event names, or in which a needed part is missing, null or
@@ -96,6 +97,9 @@ func (p *payload) delivery(event string, body []byte) (Delivery, error) {
 	case p.issue.pull:
 		return Delivery{}, pipeline.UnhandledEvent.Error("want an issue, got a pull request")
 	default:
+		if event == "issues.opened" && written.author.id != p.sender.id {
+			event = "issues.moved"
+		}
 		return Delivery{
 			Source: GitHub, Event: event, Body: body,
 			Actor: pipeline.Actor{

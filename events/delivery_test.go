@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"decant.dev/internal/inputs"
 	"decant.dev/pipeline"
 	"github.com/google/go-github/v82/github"
 )
@@ -378,7 +379,7 @@ func FuzzGitHubDelivery(f *testing.F) {
 // BenchmarkGitHubDelivery reads a payload of GitHub's own size, beside what
 // go-github's types cost on the same bytes.
 func BenchmarkGitHubDelivery(b *testing.B) {
-	body := read(b, shared(b, "data", "github", "issues.opened.json"))
+	body := read(b, inputs.Path(b, "data", "github", "issues.opened.json"))
 	b.Run("pick", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
@@ -398,4 +399,18 @@ func BenchmarkGitHubDelivery(b *testing.B) {
 			}
 		}
 	})
+}
+
+// "Opened" of an issue that somebody else than its author transferred in is no
+// creation by the actor, and has a name of its own.
+func TestTransferredIssueIsMoved(t *testing.T) {
+	t.Parallel()
+	moved := strings.Replace(openedBody, `"sender":{"id":11`, `"sender":{"id":12`, 1)
+	if moved == openedBody {
+		t.Fatal("the sender was not changed: the test would prove nothing")
+	}
+	d, err := GitHubDelivery("issues", []byte(moved))
+	if err != nil || d.Event != "issues.moved" || d.Target.Event != "issues.moved" || d.Actor.ID != "github:12" {
+		t.Errorf("got %v, %v, want issues.moved by the sender", d, err)
+	}
 }

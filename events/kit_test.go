@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"decant.dev/internal/inputs"
 	"decant.dev/pipeline"
 )
 
@@ -61,33 +62,10 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// shared returns a path beside the repository, or skips the test.
-func shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("want a go.mod above the package, found none")
-		}
-		dir = filepath.Dir(dir)
-	}
-	path := filepath.Join(append([]string{dir, "..", "shared"}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("skipped: ../shared/%s is not here", filepath.Join(elem...))
-	}
-	return path
-}
-
 // payloads lists the real payloads, with the event that each file's name tells.
 func payloads(t testing.TB) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(shared(t, "data", "github"), "*.json"))
+	files, err := filepath.Glob(filepath.Join(inputs.Path(t, "data", "github"), "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("want payloads, got %d (%v)", len(files), err)
 	}

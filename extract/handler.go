@@ -56,7 +56,7 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 	for range maxTurns {
 		answer, err := x.Extract(ctx, request)
 		if err != nil {
-			break
+			return Output{Code: pipeline.NoAnswer}
 		}
 		if prompt.Boundary().EchoedIn(answer.Candidate) {
 			return Output{Code: pipeline.BoundaryEchoed}
@@ -66,10 +66,14 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 			request.Broken = ruleOf(err)
 			continue
 		}
+		structure := value.Encode()
+		if prompt.Boundary().EchoedIn(structure) { // spelt with escapes in the candidate
+			return Output{Code: pipeline.BoundaryEchoed}
+		}
 		if !grounded(s, value, run.Elements) {
 			return Output{Code: pipeline.Ungrounded}
 		}
-		return Output{Structure: value.Encode(), Trace: traceOf(x, answer, prompt)}
+		return Output{Structure: structure, Trace: traceOf(x, answer, prompt)}
 	}
 	return Output{Code: pipeline.Undecodable}
 }

@@ -33,6 +33,21 @@ type Ruled interface {
 	RuleIDs() []string
 }
 
+// Digested is implemented by extractors whose answers depend on more than
+// their name: rules, a model, a threshold.
+type Digested interface {
+	// Digest identifies all that the answers depend on.
+	Digest() string
+}
+
+// DigestOf identifies an extractor, as a recipe's digest has it.
+func DigestOf(x Extractor) string {
+	if d, ok := x.(Digested); ok {
+		return x.Name() + ":" + d.Digest()
+	}
+	return x.Name()
+}
+
 // Vocabulary is the closed list of words that a trace may hold.
 type Vocabulary struct {
 	extractor string

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"decant.dev/internal/inputs"
 )
 
 const benchSize = 1 << 20
@@ -134,7 +136,7 @@ func BenchmarkFencePython(b *testing.B) {
 
 func seedDocument(tb testing.TB) string {
 	tb.Helper()
-	files, _ := filepath.Glob(filepath.Join(sharedFolder(tb), "seeds", "*.txt"))
+	files, _ := filepath.Glob(filepath.Join(inputs.Path(tb, "seeds"), "*.txt"))
 	for _, f := range files {
 		doc, err := os.ReadFile(f)
 		if err == nil && bytes.Contains(doc, []byte("def fence(")) {

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"decant.dev/internal/inputs"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -73,26 +74,6 @@ func mustSplit(tb testing.TB, p Prompt) ([]Block, string) {
 	return blocks, outside
 }
 
-func sharedFolder(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			shared := filepath.Join(dir, "..", "shared")
-			if _, err := os.Stat(shared); err == nil {
-				return shared
-			}
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	tb.Skip("../shared is absent")
-	return ""
-}
-
 // sample is one line of a corpus.
 type sample struct {
 	ID   string `json:"id"`
@@ -102,9 +83,9 @@ type sample struct {
 
 func corpus(tb testing.TB, name string) []sample {
 	tb.Helper()
-	f, err := os.Open(filepath.Join(sharedFolder(tb), "attacks", name))
+	f, err := os.Open(inputs.Path(tb, "attacks", name))
 	if err != nil {
-		tb.Skip("the corpus is absent")
+		tb.Fatal(err)
 	}
 	defer f.Close()
 	var all []sample

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"decant.dev/act/plan"
 	"decant.dev/fence"
 	"decant.dev/pipeline"
 )
@@ -54,9 +55,12 @@ type Input struct {
 	Body     []byte            `json:"body"`
 }
 
-// Output is the run's prompt object, or the code that ended the run.
+// Output is the run's prompt object with the lowest label that an element of
+// it bears, or the code that ended the run. The label can lower the run's and
+// never raise it.
 type Output struct {
 	Object jsontext.Value `json:"object,omitzero"`
+	Lowest plan.Label     `json:"lowest,omitzero"`
 	Code   pipeline.Code  `json:"code,omitzero"`
 }
 
@@ -71,13 +75,16 @@ type Handler struct {
 // Fetch builds the run's context and renders its prompt. Its only failures
 // are codes.
 func (h *Handler) Fetch(ctx context.Context, in Input) Output {
-	object, err := h.object(ctx, in)
+	prompt, err := h.prompt(ctx, in)
 	if err == nil {
-		return Output{Object: object}
+		var object []byte
+		if object, err = fence.EncodeObject(prompt); err == nil {
+			return Output{Object: object, Lowest: lowest(prompt.Context().Elements, in.Envelope.Actor)}
+		}
 	}
 	var fault *pipeline.Fault
 	switch {
-	case errors.As(err, &fault):
+	case errors.As(err, &fault) && fault.Code != pipeline.OK && fault.Code.Known():
 		return Output{Code: fault.Code}
 	case errors.Is(err, fence.ErrTriggerTooLarge):
 		return Output{Code: pipeline.TriggerTooLarge}
@@ -86,24 +93,43 @@ func (h *Handler) Fetch(ctx context.Context, in Input) Output {
 	}
 }
 
-func (h *Handler) object(ctx context.Context, in Input) ([]byte, error) {
+func (h *Handler) prompt(ctx context.Context, in Input) (fence.Prompt, error) {
 	intake, ok := h.Intakes[in.Envelope.Recipe]
 	if !ok {
-		return nil, pipeline.UnknownRecipe.Error("recipe is not built in")
+		return fence.Prompt{}, pipeline.UnknownRecipe.Error("recipe is not built in")
 	}
 	sum := sha256.Sum256(in.Body)
 	if hex.EncodeToString(sum[:]) != in.Envelope.BodySHA256 {
-		return nil, pipeline.Unreadable.Error("body does not have the envelope's digest")
+		return fence.Prompt{}, pipeline.Unreadable.Error("body does not have the envelope's digest")
 	}
 	bundle, err := intake.Elements(in.Envelope, in.Body)
 	if err != nil {
-		return nil, err
+		return fence.Prompt{}, err
 	}
-	prompt, err := fence.Render(h.context(ctx, in.Envelope, intake, bundle), h.Random)
-	if err != nil {
-		return nil, err
+	return fence.Render(h.context(ctx, in.Envelope, intake, bundle), h.Random)
+}
+
+// lowest is the label of the least trusted element: whose words the run reads
+// at worst. The actor's own words are as trusted as the actor, whichever of
+// their elements is the message.
+func lowest(elements []fence.Element, actor pipeline.Actor) plan.Label {
+	l := plan.System
+	for _, e := range elements {
+		switch e.Trust {
+		case fence.TrustSystem:
+		case fence.TrustTrigger:
+			l = plan.Lower(l, plan.Trigger)
+		case fence.TrustAuthorized:
+			if e.Author.ID == actor.ID {
+				l = plan.Lower(l, plan.Trigger)
+			} else {
+				l = plan.Lower(l, plan.Authorized)
+			}
+		default:
+			return plan.Unverified
+		}
 	}
-	return fence.EncodeObject(prompt)
+	return l
 }
 
 // context marks the bundle's elements as of now.

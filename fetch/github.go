@@ -42,9 +42,11 @@ type githubComment struct {
 	App *struct{} `json:"performed_via_github_app"`
 }
 
-// GitHubIssues makes the elements of an issues.opened, issues.edited or
-// issue_comment.created payload: the issue's title, body, labels and
-// milestone, and then the comment. The payload does not tell who set a label
+// GitHubIssues makes the elements of an issues.opened, issues.moved,
+// issues.edited or issue_comment.created payload: the issue's title, body,
+// labels and milestone, and then the comment. Of an issue that its author just
+// opened it reads title and body alone, which are the author's own words: a
+// recipe may count on that. The payload does not tell who set a label
 // or a milestone, nor, after an edit by another person than the issue's
 // author, whose words the title and the body are: these get an author of
 // their own that nobody trusts. Trust is left to [fence.Mark].
@@ -70,7 +72,7 @@ func GitHubIssues(env pipeline.Envelope, body []byte) (Bundle, error) {
 		return Bundle{}, err
 	}
 	if e.Comment == nil {
-		return Bundle{Elements: b.elements, Message: message, Created: e.Action == "opened"}, nil
+		return Bundle{Elements: b.elements, Message: message, Created: env.Target.Event == "issues.opened"}, nil
 	}
 	if message, err = b.comment(e.Comment, env); err != nil {
 		return Bundle{}, err
@@ -81,11 +83,14 @@ func GitHubIssues(env pipeline.Envelope, body []byte) (Bundle, error) {
 // fits reports whether the event is the one that the envelope names.
 func (e githubEvent) fits(t pipeline.Target) error {
 	event := "issues." + e.Action
-	if e.Comment != nil {
+	switch {
+	case e.Comment != nil:
 		event = "issue_comment." + e.Action
+	case event == "issues.opened" && t.Event == "issues.moved":
+		event = t.Event
 	}
 	switch event {
-	case "issues.opened", "issues.edited", "issue_comment.created":
+	case "issues.opened", "issues.moved", "issues.edited", "issue_comment.created":
 	default:
 		return pipeline.Unreadable.Error("want issues.opened, issues.edited or issue_comment.created, got another event")
 	}
@@ -144,6 +149,9 @@ func (b *bundler) issue(i *githubIssue, env pipeline.Envelope) (message string, 
 	}
 	if text := i.GetBody(); text != "" {
 		message = b.message(author, text)
+	}
+	if env.Target.Event == "issues.opened" {
+		return message, nil
 	}
 	for _, l := range i.Labels {
 		if l == nil {

@@ -73,22 +73,26 @@ const (
 	Unreadable      Code = "unreadable"        // the body could not be turned into elements
 
 	// Extract.
+	NoAnswer       Code = "no_answer"       // the extractor could not be had
 	Undecodable    Code = "undecodable"     // two answers did not decode
 	Ungrounded     Code = "ungrounded"      // a quote stands in no element
 	BoundaryEchoed Code = "boundary_echoed" // the answer contains the boundary
 
 	// Act.
-	UnlistedOutcome Code = "unlisted_outcome" // the outcome is not on the list
-	NotCanonical    Code = "not_canonical"    // the structure did not decode strictly on act's side
-	PlanFailed      Code = "plan_failed"      // the plan panicked or returned an invalid action
-	PolicyNever     Code = "policy_never"     // policy forbids an action under the label
-	ApprovalNeeded  Code = "approval_needed"  // policy asks a person first
-	StoreFailed     Code = "store_failed"     // a store did not take a write
+	UnlistedOutcome  Code = "unlisted_outcome"  // the outcome is not on the list
+	NotCanonical     Code = "not_canonical"     // the structure did not decode strictly on act's side
+	PlanFailed       Code = "plan_failed"       // the plan panicked or returned an invalid action
+	PolicyNever      Code = "policy_never"      // policy forbids an action under the label
+	ApprovalNeeded   Code = "approval_needed"   // policy asks a person first
+	StoreFailed      Code = "store_failed"      // a store did not take a write
+	NotAdmitted      Code = "not_admitted"      // act was not asked to admit the run first
+	AlreadyPerformed Code = "already_performed" // the run has receipts of another outcome, which stand
 
 	// Any phase.
 	Stopped        Code = "stopped"         // the engine was told to stop; the next start goes on
 	PhaseDied      Code = "phase_died"      // the phase's process ended
 	PhaseTimeout   Code = "phase_timeout"   // the phase did not answer in time
+	PhaseUnready   Code = "phase_unready"   // the phase could not be started: see decant doctor
 	PhaseMisbehave Code = "phase_misbehave" // the phase answered for another run, too much, or not in its format
 	PhasePanic     Code = "phase_panic"     // the phase's handler panicked
 )
@@ -100,10 +104,10 @@ var statusOf = map[Code]Status{
 	AgentsNeverTrigger: Dropped,
 	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused,
 	TriggerTooLarge: Failed, Unreadable: Quarantined,
-	Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
+	NoAnswer: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
-	ApprovalNeeded: Waiting, StoreFailed: Failed,
-	Stopped: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
+	ApprovalNeeded: Waiting, StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,
+	Stopped: Failed, PhaseUnready: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
 }
 
 // Codes lists every code but OK, in no particular order.

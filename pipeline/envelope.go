@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // EnvelopeSchema is the schema field of an envelope.
@@ -157,6 +158,10 @@ func IsRunID(s string) bool { return hexSet.all(s, 32, 32) }
 // IsRecipeName reports whether s may name a recipe.
 func IsRecipeName(s string) bool { return isName(s, 32) }
 
+// IsActorID reports whether s has the form of an actor's id: its source, a
+// colon, and the id that the source gives, as "github:583231".
+func IsActorID(s string) bool { return isPrefixed(s, actorSet, 64) }
+
 // IsRepository reports whether s has the form of a target's repository,
 // owner/name.
 func IsRepository(s string) bool {
@@ -180,7 +185,7 @@ func (e Envelope) Check() error {
 		return errors.New("envelope: source: want " + nameForm)
 	case !isHex(e.BodySHA256):
 		return errors.New("envelope: body_sha256: want " + hexForm)
-	case !isPrefixed(e.Actor.ID, actorSet, 64):
+	case !IsActorID(e.Actor.ID):
 		return errors.New("envelope: actor.id: want " + actorForm)
 	case !isPrefixed(e.Channel, channelSet, 160):
 		return errors.New("envelope: channel: want " + channelForm)
@@ -213,15 +218,23 @@ func (e Envelope) Encode() ([]byte, error) {
 	return json.Marshal(e)
 }
 
+// noNull refuses null for any field: the decoder would read it as absence.
+var noNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
+	if d.PeekKind() == 'n' {
+		return errors.New("null: want a value")
+	}
+	return errors.ErrUnsupported
+}))
+
 // DecodeEnvelope reads an envelope strictly: unknown, duplicate or
-// differently-cased keys, bad UTF-8, trailing bytes and out-of-bounds fields
-// are errors, none of which repeats a value.
+// differently-cased keys, nulls, bad UTF-8, trailing bytes and out-of-bounds
+// fields are errors, none of which repeats a value.
 func DecodeEnvelope(b []byte) (Envelope, error) {
 	var e Envelope
 	if len(b) > MaxEnvelopeBytes {
 		return e, fmt.Errorf("envelope of %d bytes: want at most %d", len(b), MaxEnvelopeBytes)
 	}
-	if err := json.Unmarshal(b, &e, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(b, &e, json.RejectUnknownMembers(true), noNull); err != nil {
 		return Envelope{}, fmt.Errorf("envelope of %d bytes is malformed: want %s", len(b), EnvelopeSchema)
 	}
 	return e, e.Check()

@@ -45,8 +45,8 @@ const (
 // Spec is one pipeline as its author writes it. T is the shape: a struct of
 // choices, tokens, texts and quotes.
 type Spec[T any] struct {
-	Name     string // matches ^[a-z][a-z0-9-]{0,31}$
-	Plan     func(T, plan.Target) []plan.Action
+	Name     string                             // matches ^[a-z][a-z0-9-]{0,31}$
+	Plan     func(T, plan.Target) []plan.Action // a pure function, safe for concurrent use
 	Policy   plan.Policy
 	Outcomes []byte  // the embedded outcomes.json; empty until decant audit --write
 	Events   []Event // what starts a run; empty leaves the event's name out of the plan's sight
@@ -85,10 +85,10 @@ func (v Violation) String() string { return v.Where + ": " + v.Mend + " [" + v.R
 
 // TerminalCodes is the number of codes that fetch and extract can make a run
 // end with instead of a structure. They are counted in what a run decides.
-var TerminalCodes = len(phaseCodes)
+func TerminalCodes() int { return len(phaseCodes) }
 
 var phaseCodes = []Code{
-	TriggerTooLarge, NoCommand, Unreadable, Undecodable, Ungrounded, BoundaryEchoed,
+	TriggerTooLarge, NoCommand, Unreadable, NoAnswer, Undecodable, Ungrounded, BoundaryEchoed,
 	PhaseDied, PhaseTimeout, PhaseMisbehave, PhasePanic,
 }
 
@@ -141,7 +141,10 @@ func Build[T any](s Spec[T]) *Recipe {
 	if !IsRecipeName(s.Name) {
 		r.breach("recipe_name", "Name", "want %s", nameForm)
 	}
-	for _, e := range s.Events {
+	for i, e := range s.Events {
+		if slices.ContainsFunc(s.Events[:i], func(o Event) bool { return o.Name == e.Name }) {
+			r.breach("event_name", "Events", "%.64q is named twice: want each event once, with the lowest trust that it reads", e.Name)
+		}
 		if !isEvent(e.Name) {
 			r.breach("event_name", "Events", "%.64q: want %s", e.Name, eventForm)
 		}
@@ -158,7 +161,7 @@ func Build[T any](s Spec[T]) *Recipe {
 		r.breachShape(err)
 		return r
 	}
-	r.shape, r.bits = sh, sh.Bits(TerminalCodes)
+	r.shape, r.bits = sh, sh.Bits(TerminalCodes())
 	r.checkLimits()
 	r.readList()
 	r.decide = func(v *shape.Value, at plan.Target) ([]plan.Action, shape.Handles, error) {
@@ -286,6 +289,9 @@ func (r *Recipe) List() (*plan.List, Code) { return r.list, r.listCode }
 // Decide runs the plan on one structure with its tokens, texts and quotes
 // lifted, and returns the outcome with the handles that resolve it.
 func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handles, error) {
+	if r.decide == nil {
+		return plan.Outcome{}, shape.Handles{}, errors.New("the shape is not bounded")
+	}
 	if !r.Handles(event) {
 		event = ""
 	}

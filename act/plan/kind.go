@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 
 	"decant.dev/extract/shape"
@@ -32,6 +33,16 @@ var traits = map[Kind]Trait{
 	KindGitHubClose:   {Speaks: true, New: func() Action { return GitHubClose{} }},
 	KindTableRow:      {Speaks: false, New: func() Action { return TableRow{} }},
 }
+
+// actionTypes are the types of this package whose values are actions. A type
+// of another package could bear a kind and name other parameters than its.
+var actionTypes = func() map[reflect.Type]bool {
+	types := make(map[reflect.Type]bool, len(traits))
+	for _, t := range traits {
+		types[reflect.TypeOf(t.New())] = true
+	}
+	return types
+}()
 
 // AllKinds lists every kind, sorted.
 func AllKinds() []Kind {

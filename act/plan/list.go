@@ -276,6 +276,9 @@ func DecodeList(b []byte) (*List, error) {
 	if w.Schema != ListSchema {
 		return nil, fmt.Errorf("outcome list: schema %.64q: want %q", w.Schema, ListSchema)
 	}
+	if w.Classes == nil {
+		return nil, errors.New("outcome list: classes: want a list")
+	}
 	l := &List{Recipe: w.Recipe, Shape: w.Shape, Policy: w.Policy}
 	for i, cw := range w.Classes {
 		c, err := cw.class()
@@ -284,6 +287,9 @@ func DecodeList(b []byte) (*List, error) {
 		}
 		if c.count().String() != string(cw.Outcomes) {
 			return nil, fmt.Errorf("outcome list: class %d says %s outcomes and has %s", i, cw.Outcomes, c.count())
+		}
+		if i > 0 && bytes.Compare(l.classes[i-1].appendJSON(nil), c.appendJSON(nil)) >= 0 {
+			return nil, fmt.Errorf("outcome list: class %d: want distinct classes in order", i)
 		}
 		l.classes = append(l.classes, c)
 	}
@@ -297,9 +303,20 @@ func DecodeList(b []byte) (*List, error) {
 func (cw classWire) class() (class, error) {
 	var c class
 	var sig []byte
+	if cw.Actions == nil {
+		return c, errors.New("actions: want a list")
+	}
 	for _, aw := range cw.Actions {
 		if !aw.Kind.Known() {
 			return c, fmt.Errorf("kind %.64q: want one of %v", string(aw.Kind), AllKinds())
+		}
+		for _, l := range Labels() {
+			if d := aw.Decision[l]; d != Auto && d != Ask && d != Never {
+				return c, fmt.Errorf("%s: decision: want auto, ask or never for %s", aw.Kind, l)
+			}
+		}
+		if aw.Address == nil || aw.Content == nil {
+			return c, fmt.Errorf("%s: want an address and a content", aw.Kind)
 		}
 		a := classAction{kind: aw.Kind}
 		sig = append(sig, aw.Kind...)
@@ -313,6 +330,9 @@ func (cw classWire) class() (class, error) {
 			}
 			slices.Sort(names)
 			for _, n := range names {
+				if !columnName.MatchString(n) {
+					return c, fmt.Errorf("%s: parameter %.64q: want %s", aw.Kind, n, columnName)
+				}
 				values, err := factorValues(m.params[n])
 				if err != nil {
 					return c, fmt.Errorf("%s: parameter %.64q: %w", aw.Kind, n, err)
@@ -360,6 +380,9 @@ func factorValues(v jsontext.Value) ([]string, error) {
 }
 
 func canonical(v jsontext.Value) (string, error) {
+	if v.Kind() == '{' {
+		return "", errors.New("an object: want a constant, a handle or a template")
+	}
 	c := v.Clone()
 	if err := c.Canonicalize(); err != nil {
 		return "", err

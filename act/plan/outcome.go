@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -31,11 +32,8 @@ func NewOutcome(actions []Action) (Outcome, error) {
 	}
 	o := Outcome{Actions: make([]Listed, 0, len(actions)), actions: actions}
 	for i, a := range actions {
-		if a == nil {
-			return Outcome{}, fmt.Errorf("action %d is nil", i)
-		}
-		if !a.Kind().Known() {
-			return Outcome{}, fmt.Errorf("action %d: kind %.64q: want one of %v", i, string(a.Kind()), AllKinds())
+		if !actionTypes[reflect.TypeOf(a)] {
+			return Outcome{}, fmt.Errorf("action %d is a %T: want a value, no pointer, of one of this package's types", i, a)
 		}
 		params, err := Params(a)
 		if err != nil {

@@ -35,27 +35,39 @@ var fieldPlans sync.Map // reflect.Type → []fieldPlan
 
 var columnName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
+// maxInt is the largest whole number that every reader of JSON keeps exactly
+// (RFC 8785, section 3.2.2.3).
+const maxInt = 1<<53 - 1
+
+// ReservedColumns lists the columns that every table has beside a recipe's
+// own.
+func ReservedColumns() []string { return []string{"key", "source", "label", "run"} }
+
 // Params lists an action's parameters, addresses first and each place sorted
 // by name. Columns of a row become parameters of their own.
 //
 // It is an error for a handle to stand in an address, for a handle to come
 // from nowhere (the zero value, or an absent optional field), for a field to
-// lack its place, and for a column to be named twice or badly.
+// lack its place, for a table or column to be named badly, for a name to be
+// given twice, and for a constant that JSON cannot keep.
 func Params(a Action) ([]Param, error) {
 	rv := reflect.ValueOf(a)
 	if rv.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("action %s: want a struct, got %s", a.Kind(), rv.Kind())
+		return nil, fmt.Errorf("action of type %T: want a struct", a)
 	}
 	fields, err := fieldsOf(rv.Type())
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
+	if row, ok := a.(TableRow); ok && !columnName.MatchString(row.Table) {
+		return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, columnName)
+	}
 	params := make([]Param, 0, len(fields)+8)
 	for _, f := range fields {
 		if cols, ok := rv.Field(f.index).Interface().([]Column); ok {
 			for _, c := range cols {
-				if !columnName.MatchString(c.Name) {
-					return nil, fmt.Errorf("action %s: column %.64q: want %s", a.Kind(), c.Name, columnName)
+				if !columnName.MatchString(c.Name) || slices.Contains(ReservedColumns(), c.Name) {
+					return nil, fmt.Errorf("action %s: column %.64q: want %s and none of %v", a.Kind(), c.Name, columnName, ReservedColumns())
 				}
 				params = append(params, Param{c.Name, f.place, c.Value})
 			}
@@ -74,14 +86,20 @@ func Params(a Action) ([]Param, error) {
 		return strings.Compare(x.Name, y.Name)
 	})
 	for i, p := range params {
-		if i > 0 && params[i-1].Name == p.Name && params[i-1].Place == p.Place {
+		if slices.ContainsFunc(params[:i], func(q Param) bool { return q.Name == p.Name }) {
 			return nil, fmt.Errorf("action %s: parameter %s is given twice", a.Kind(), p.Name)
 		}
 		if !p.Value.valid() {
 			return nil, fmt.Errorf("action %s: parameter %s holds a handle of nothing: check the optional field before using it", a.Kind(), p.Name)
 		}
-		if p.Place == Address {
-			for h := range p.Value.Handles {
+		if !p.Value.exact() {
+			return nil, fmt.Errorf("action %s: parameter %s: want valid UTF-8 and whole numbers of at most %d either way", a.Kind(), p.Name, maxInt)
+		}
+		for h := range p.Value.Handles {
+			if h.Path() == "target" {
+				return nil, fmt.Errorf("action %s: parameter %s holds the field target, which lists would spell as the run's target: rename the field", a.Kind(), p.Name)
+			}
+			if p.Place == Address {
 				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: an address takes constants and the target only", a.Kind(), p.Name, h.Path())
 			}
 		}

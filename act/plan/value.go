@@ -3,6 +3,7 @@ package plan
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -119,6 +120,16 @@ func (v Value) valid() bool {
 		}
 	}
 	return true
+}
+
+// exact reports whether JSON keeps v's constants as they are.
+func (v Value) exact() bool {
+	for _, p := range v.parts {
+		if !utf8.ValidString(p.text) {
+			return false
+		}
+	}
+	return v.n >= -maxInt && v.n <= maxInt
 }
 
 // AppendJSON appends the value's canonical form, as outcome lists spell it.

@@ -30,7 +30,7 @@ type Cell struct {
 }
 
 // Reserved lists the columns that every table has beside the recipe's own.
-func Reserved() []string { return []string{"key", "source", "label", "run"} }
+func Reserved() []string { return plan.ReservedColumns() }
 
 // NewWrite resolves a table.row action's parameters into a write. It is an
 // error for a parameter to be missing, for a handle to have no content and

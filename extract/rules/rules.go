@@ -14,7 +14,10 @@ package rules
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -33,7 +36,8 @@ var ErrShape = errors.New("rules of another shape: want the shape that New was g
 
 // Extractor decides by rules. One goroutine at a time may use it.
 type Extractor struct {
-	digest   string
+	digest   string // of the shape
+	set      string // of the rules
 	ids      []string
 	fields   []field
 	sources  []Source
@@ -50,7 +54,11 @@ type Extractor struct {
 	scan     scan
 }
 
-var _ extract.Extractor = (*Extractor)(nil)
+var (
+	_ extract.Extractor = (*Extractor)(nil)
+	_ extract.Ruled     = (*Extractor)(nil)
+	_ extract.Digested  = (*Extractor)(nil)
+)
 
 // New checks a set against its shape. The error names every fault: a field that the shape does not have or that is of another
 // kind, one that is decided twice or, though required, not at all, a value that is no value of its field, an id that
@@ -60,7 +68,7 @@ func New(s *shape.Shape, set Set) (*Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Extractor{digest: s.Digest(), fields: fields}
+	x := &Extractor{digest: s.Digest(), set: digestOf(set), fields: fields}
 	c := compiler{x: x, ids: map[string]bool{RuleDefault: true, RuleCommand: true}, decided: map[int]bool{}}
 	c.set(set)
 	if len(c.faults) > 0 {
@@ -83,6 +91,15 @@ func Must(s *shape.Shape, set Set) *Extractor {
 	}
 	return x
 }
+
+// digestOf identifies a set: it is plain data, printed field by field.
+func digestOf(set Set) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%+v", set))
+	return hex.EncodeToString(sum[:])
+}
+
+// Digest identifies the rules: two extractors with equal ones answer alike.
+func (x *Extractor) Digest() string { return x.set }
 
 // Name is "rules".
 func (x *Extractor) Name() string { return "rules" }

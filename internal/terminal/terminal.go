@@ -12,34 +12,55 @@ import (
 )
 
 // Line renders s on one line: every rune that is not printable, by Unicode's
-// categories L, M, N, P, S and the ASCII space, is written as ⟦U+202E⟧, an
-// invalid byte as ⟦0xFF⟧, and a literal ⟦ as ⟦U+27E6⟧.
+// categories L, M, N, P, S and the ASCII space, and every one of these that
+// leaves no mark, is written as ⟦U+202E⟧, an invalid byte as ⟦0xFF⟧, and a
+// literal ⟦ as ⟦U+27E6⟧. Different texts never look the same.
 func Line(s string) string {
 	if plain(s) {
 		return s
 	}
 	var sb strings.Builder
+	shown := rune(0) // the rune before, unless it was escaped
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
+		before := shown
+		shown = 0
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&sb, "⟦0x%02X⟧", s[i])
-		case r == '⟦' || !unicode.IsPrint(r):
+		case r == '⟦' || !unicode.IsPrint(r) || invisible(r) && !styles(r, before):
 			fmt.Fprintf(&sb, "⟦U+%04X⟧", r)
 		default:
 			sb.WriteRune(r)
+			shown = r
 		}
 		i += n
 	}
 	return sb.String()
 }
 
-// Cut is Line of at most n runes of s; what is left out is shown as "…".
+// invisible reports whether a rune that counts as a letter or a mark is drawn
+// as nothing: fillers, joiners and variation selectors, of which a run can
+// carry any text unseen.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// styles reports whether r asks for the coloured or the plain form of the
+// symbol before it.
+func styles(r, before rune) bool {
+	return (r == '\uFE0E' || r == '\uFE0F') && unicode.IsSymbol(before)
+}
+
+// Cut is Line of at most n runes of s, n at least 0; what is left out is shown
+// as "…". An invalid byte counts as a rune.
 func Cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return Line(s)
+	for i := range s {
+		if n--; n < 0 {
+			return Line(s[:i]) + "…"
+		}
 	}
-	return Line(string([]rune(s)[:n])) + "…"
+	return Line(s)
 }
 
 func plain(s string) bool {

@@ -17,6 +17,7 @@ type asker struct {
 	phase   *phase
 	waiting chan waiter
 	stop    context.CancelFunc
+	stopped <-chan struct{}
 	idle    sync.WaitGroup
 }
 
@@ -27,7 +28,7 @@ type waiter struct {
 
 func newAsker(p *phase) *asker {
 	ctx, stop := context.WithCancel(context.Background())
-	a := &asker{phase: p, waiting: make(chan waiter, maxTogether), stop: stop}
+	a := &asker{phase: p, waiting: make(chan waiter, maxTogether), stop: stop, stopped: ctx.Done()}
 	a.idle.Go(func() { a.run(ctx) })
 	return a
 }
@@ -37,15 +38,16 @@ func (a *asker) ask(ctx context.Context, q question) answer {
 	w := waiter{q, make(chan answer, 1)}
 	select {
 	case a.waiting <- w:
+		select {
+		case got := <-w.answer:
+			return got
+		case <-ctx.Done():
+		case <-a.stopped:
+		}
 	case <-ctx.Done():
-		return answer{Run: q.Run, Code: pipeline.Stopped}
+	case <-a.stopped:
 	}
-	select {
-	case got := <-w.answer:
-		return got
-	case <-ctx.Done():
-		return answer{Run: q.Run, Code: pipeline.Stopped}
-	}
+	return answer{Run: q.Run, Code: pipeline.Stopped}
 }
 
 func (a *asker) run(ctx context.Context) {
@@ -66,7 +68,7 @@ func (a *asker) run(ctx context.Context) {
 				break gather
 			}
 		}
-		if !a.put(ctx, together) && len(together) > 1 {
+		if !a.put(ctx, together) && len(together) > 1 && ctx.Err() == nil {
 			for _, w := range together { // one of them may have ended the child: ask each alone
 				a.put(ctx, []waiter{w})
 			}
@@ -89,7 +91,7 @@ func (a *asker) put(ctx context.Context, together []waiter) bool {
 		return false
 	}
 	for i, w := range together {
-		w.answer <- r.Acts[i]
+		w.answer <- r.acts[i]
 	}
 	return true
 }

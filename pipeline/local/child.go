@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"decant.dev/act"
 	"decant.dev/extract"
 	"decant.dev/extract/shape"
@@ -49,9 +51,9 @@ type childConfig struct {
 // that the phase declares, through the parent's broker, and no other.
 type builder func(childConfig, *http.Client) (handler, error)
 
-// handler answers one request of a phase. It need not set the reply's number
-// and run.
-type handler func(ctx context.Context, q request) reply
+// handler answers one request of a phase in the phase's own form, or with a
+// code.
+type handler func(ctx context.Context, q request) (any, pipeline.Code)
 
 // Child runs this process as a phase if it was started as one, and reports
 // whether it was. A main or TestMain calls it before anything else, and
@@ -73,6 +75,7 @@ func childWith(phases map[string]builder) bool {
 		err = serveChild(phases[phase], profile)
 	}
 	if err != nil {
+		_ = writeLine(os.Stdout, reply{Code: pipeline.PhaseUnready}) // unread, where the child was ready before
 		fmt.Fprintln(os.Stderr, "decant: phase ended:", err)
 		os.Exit(1)
 	}
@@ -105,6 +108,9 @@ func serveChild(build builder, profile sandbox.Profile) error {
 	}
 	handle, err := build(config, client)
 	if err != nil {
+		return err
+	}
+	if err := writeLine(os.Stdout, reply{}); err != nil { // ready
 		return err
 	}
 	return serve(in, os.Stdout, handle)
@@ -153,7 +159,15 @@ func guarded(handle handler, q request) (r reply) {
 		}
 		r.N, r.Run = q.N, q.Run
 	}()
-	return handle(context.Background(), q)
+	answer, code := handle(context.Background(), q)
+	if code != pipeline.OK {
+		return reply{Code: code}
+	}
+	b, err := json.Marshal(answer)
+	if err != nil {
+		return reply{Code: pipeline.PhaseMisbehave}
+	}
+	return reply{Answer: b}
 }
 
 func fetchHandler(pipelines []Pipeline, c childConfig) handler {
@@ -161,12 +175,11 @@ func fetchHandler(pipelines []Pipeline, c childConfig) handler {
 	for _, p := range pipelines {
 		h.Intakes[p.Recipe.Name()] = p.Intake
 	}
-	return func(ctx context.Context, q request) reply {
+	return func(ctx context.Context, q request) (any, pipeline.Code) {
 		if q.Fetch == nil {
-			return reply{Code: pipeline.PhaseMisbehave}
+			return nil, pipeline.PhaseMisbehave
 		}
-		out := h.Fetch(ctx, *q.Fetch)
-		return reply{Fetch: &out}
+		return h.Fetch(ctx, *q.Fetch), pipeline.OK
 	}
 }
 
@@ -176,12 +189,11 @@ func extractHandler(pipelines []Pipeline, client *http.Client) handler {
 		h.Shapes[p.Recipe.Name()] = p.Recipe.Shape()
 		h.Extractors[p.Recipe.Name()] = p.Extractor(client)
 	}
-	return func(ctx context.Context, q request) reply {
+	return func(ctx context.Context, q request) (any, pipeline.Code) {
 		if q.Extract == nil {
-			return reply{Code: pipeline.PhaseMisbehave}
+			return nil, pipeline.PhaseMisbehave
 		}
-		out := h.Extract(ctx, *q.Extract)
-		return reply{Extract: &out}
+		return h.Extract(ctx, *q.Extract), pipeline.OK
 	}
 }
 
@@ -199,7 +211,7 @@ func actHandler(pipelines []Pipeline, c childConfig) (handler, error) {
 func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger) (handler, error) {
 	h := &act.Handler{
 		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants),
-		Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
+		Admissions: act.NewAdmissions(), Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
 	}
 	for _, p := range pipelines {
 		h.Recipes[p.Recipe.Name()] = p.Recipe
@@ -207,14 +219,14 @@ func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger) (handl
 	if err := h.Check(); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, q request) reply {
-		r := reply{Acts: make([]answer, len(q.Acts))}
+	return func(ctx context.Context, q request) (any, pipeline.Code) {
+		all := make([]answer, len(q.Acts))
 		var asked sync.WaitGroup
 		for i, one := range q.Acts { // together, so that their writes share a commit
-			asked.Go(func() { r.Acts[i] = answerAct(ctx, h, one) })
+			asked.Go(func() { all[i] = answerAct(ctx, h, one) })
 		}
 		asked.Wait()
-		return r
+		return all, pipeline.OK
 	}, nil
 }
 

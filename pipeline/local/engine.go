@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"decant.dev/events"
 	"decant.dev/extract"
+	"decant.dev/pipeline"
 	"decant.dev/pipeline/local/sandbox"
 	"decant.dev/pipeline/local/store"
 )
@@ -27,13 +28,15 @@ var ErrNoSandbox = errors.New("this system cannot sandbox the phases: live runs 
 
 // Config says where an engine keeps its state and what it may do.
 type Config struct {
-	Dir         string   // state directory; made if missing, with mode 0700
-	Live        bool     // write, instead of staging
-	Unsandboxed bool     // run phases unrestricted where the kernel cannot restrict them
-	Own         []string // identities that our sinks use
-	Grants      string   // grants file; empty means grants/grants.json in Dir
-	Secrets     events.Secrets
+	Dir         string           // state directory; made if missing, with mode 0700
+	Live        bool             // write, instead of staging
+	Unsandboxed bool             // run phases unrestricted where the kernel cannot restrict them
+	Own         []string         // identities that our sinks use
+	Grants      string           // grants file; empty means grants/grants.json in Dir
 	Clock       func() time.Time // empty means time.Now
+	Warn        func(error)      // told once of each phase that cannot be started; empty tells nobody
+
+	restricts func() bool // whether the kernel can restrict a phase; empty asks it
 }
 
 // Engine runs pipelines on one machine. It is safe for concurrent use.
@@ -45,16 +48,19 @@ type Engine struct {
 	traces    map[string]extract.Vocabulary
 	sandboxed bool
 	mode      store.Mode
+	closing   sync.Once
 
+	lock    *os.File
+	grants  grantsCopy
 	journal *store.Journal
 	raw     *store.Blobs
-	prompts *store.Blobs
+	prompts map[store.Mode]*store.Blobs
 
 	running sync.Map     // run id → *attempt under way
 	step    func(string) // called before and after each call and each write; for tests that stop there
 
-	fetch    *phase
-	extracts map[bool]*phase // by whether the label is unverified: one process never serves both classes
+	fetches  map[bool]*phase // by class: one process never serves both
+	extracts map[bool]*phase
 	act      *asker
 }
 
@@ -63,6 +69,9 @@ type Engine struct {
 func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.restricts == nil {
+		c.restricts = sandbox.Available
 	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
@@ -76,7 +85,7 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 	}
 	e := &Engine{
 		config: c, pipelines: map[string]Pipeline{}, digests: map[string]string{}, traces: map[string]extract.Vocabulary{},
-		sandboxed: sandbox.Available(), mode: store.StagedMode,
+		sandboxed: c.restricts(), mode: store.StagedMode,
 	}
 	if c.Live {
 		e.mode = store.LiveMode
@@ -84,7 +93,15 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 			return nil, ErrNoSandbox
 		}
 	}
+	for _, id := range c.Own {
+		if !pipeline.IsActorID(id) {
+			return nil, fmt.Errorf("own identity %.64q: want the id that its source gives, as github:583231", id)
+		}
+	}
 	for _, p := range pipelines {
+		if err := p.check(); err != nil {
+			return nil, err
+		}
 		name := p.Recipe.Name()
 		if _, twice := e.pipelines[name]; twice {
 			return nil, fmt.Errorf("recipe %s is given twice", name)
@@ -94,54 +111,58 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		e.digests[name] = p.Digest()
 		e.traces[name] = extract.VocabularyOf(p.Extractor(nil), p.Recipe.Shape())
 	}
-	if err := e.openStores(dir); err != nil {
+	if err := errors.Join(e.openStores(dir), e.preparePhases(dir)); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return e, e.preparePhases(dir)
+	return e, nil
 }
 
 func (e *Engine) openStores(dir string) (err error) {
+	if e.mode == store.LiveMode {
+		if e.lock, err = lock(filepath.Join(dir, "live.lock")); err != nil {
+			return err
+		}
+	}
 	if e.journal, err = store.OpenJournal(filepath.Join(dir, "journal"), e.config.Clock); err != nil {
 		return err
 	}
 	if e.raw, err = store.OpenBlobs(filepath.Join(dir, "raw")); err != nil {
 		return err
 	}
-	e.prompts, err = store.OpenBlobs(filepath.Join(dir, "prompts"))
-	return err
+	e.prompts = map[store.Mode]*store.Blobs{}
+	for _, mode := range []store.Mode{store.StagedMode, store.LiveMode} {
+		if e.prompts[mode], err = store.OpenBlobs(filepath.Join(dir, "prompts", string(mode))); err != nil {
+			delete(e.prompts, mode)
+			return err
+		}
+	}
+	return nil
 }
 
 // preparePhases says what each child holds: fetch reads grants; extract has
-// no file at all; act reads grants and has its own tables.
+// no file at all; act reads grants and, where it writes, has its own tables.
 func (e *Engine) preparePhases(dir string) error {
-	grants := e.config.Grants
-	if grants == "" {
-		grants = filepath.Join(dir, "grants", "grants.json")
-		if err := os.MkdirAll(filepath.Dir(grants), 0o700); err != nil {
+	grants, ledger := filepath.Join(dir, "grants"), filepath.Join(dir, "act")
+	for _, d := range []string{grants, ledger} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}
-	grants, err := filepath.Abs(grants)
-	if err != nil {
-		return err
+	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: filepath.Join(grants, "grants.json"), Ledger: ledger}
+	if e.config.Grants != "" {
+		config.Grants = filepath.Join(grants, "given.json")
+		e.grants = grantsCopy{from: e.config.Grants, to: config.Grants}
+		if err := e.grants.sync(); err != nil {
+			return err
+		}
 	}
-	grantsDir, err := filepath.EvalSymlinks(filepath.Dir(grants))
-	if err != nil {
-		return fmt.Errorf("grants file: %w", err)
-	}
-	grants = filepath.Join(grantsDir, filepath.Base(grants))
-	ledger := filepath.Join(dir, "act")
-	if err := os.MkdirAll(ledger, 0o700); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
-	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: grants, Ledger: ledger}
 	var fetchHosts, modelHosts []string
 	for _, name := range e.order {
 		fetchHosts = append(fetchHosts, e.pipelines[name].Intake.Hosts...)
 		modelHosts = append(modelHosts, e.pipelines[name].Hosts...)
 	}
 	make := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
-		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits}
+		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits, warn: e.config.Warn}
 		if !e.sandboxed {
 			p.env = append(p.env[:len(p.env):len(p.env)], unsandboxedVariable+"=1")
 		}
@@ -150,18 +171,22 @@ func (e *Engine) preparePhases(dir string) error {
 		}
 		return p
 	}
-	readGrants := []string{grantsDir}
-	e.fetch = make(phaseFetch, sandbox.Profile{ReadOnly: readGrants}, fetchHosts, fetchTimeout, maxFetched)
-	e.extracts = map[bool]*phase{
-		true:  make(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer),
-		false: make(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer),
+	read := sandbox.Profile{ReadOnly: []string{grants}}
+	acts := read
+	if e.config.Live {
+		acts.ReadWrite = []string{ledger}
 	}
-	e.act = newAsker(make(phaseAct, sandbox.Profile{ReadOnly: readGrants, ReadWrite: []string{ledger}}, nil, actTimeout, maxTogether*maxAnswer))
+	e.fetches, e.extracts = map[bool]*phase{}, map[bool]*phase{}
+	for _, unverified := range []bool{true, false} {
+		e.fetches[unverified] = make(phaseFetch, read, fetchHosts, fetchTimeout, maxFetched)
+		e.extracts[unverified] = make(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer)
+	}
+	e.act = newAsker(make(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
 	return nil
 }
 
 // childLimits keep a child small: its work is one item at a time.
-var childLimits = []string{"GOMAXPROCS=2", "GOGC=200", "GOMEMLIMIT=96MiB"}
+var childLimits = []string{"GOMAXPROCS=2", "GOGC=150", "GOMEMLIMIT=96MiB"}
 
 // Sandboxed reports whether the phases are restricted.
 func (e *Engine) Sandboxed() bool { return e.sandboxed }
@@ -172,13 +197,22 @@ func (e *Engine) Mode() store.Mode { return e.mode }
 // Journal gives read access to the runs.
 func (e *Engine) Journal() *store.Journal { return e.journal }
 
-// Prompts gives read access to the prompt objects, by run.
-func (e *Engine) Prompts() *store.Blobs { return e.prompts }
+// Prompt returns the prompt object of a run of a mode, and false where there is
+// none. It is whatever a fetch child answered.
+func (e *Engine) Prompt(ctx context.Context, run string, mode store.Mode) ([]byte, bool, error) {
+	return e.prompts[mode].Get(ctx, run)
+}
 
-// Close ends the children and closes the stores.
-func (e *Engine) Close() error {
-	for _, p := range []*phase{e.fetch, e.extracts[true], e.extracts[false]} {
-		if p != nil {
+// Close ends the children and closes the stores. What is under way is answered
+// as stopped. A second Close does nothing.
+func (e *Engine) Close() (err error) {
+	e.closing.Do(func() { err = e.close() })
+	return err
+}
+
+func (e *Engine) close() error {
+	for _, children := range []map[bool]*phase{e.fetches, e.extracts} {
+		for _, p := range children {
 			p.close()
 		}
 	}
@@ -192,8 +226,11 @@ func (e *Engine) Close() error {
 	if e.raw != nil {
 		errs = append(errs, e.raw.Close())
 	}
-	if e.prompts != nil {
-		errs = append(errs, e.prompts.Close())
+	for _, b := range e.prompts {
+		errs = append(errs, b.Close())
+	}
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -16,7 +16,6 @@ import (
 	"decant.dev/extract"
 	"decant.dev/internal/escape"
 	"decant.dev/pipeline"
-	"decant.dev/pipeline/local/sandbox"
 )
 
 // attemptsVariable makes a phase's child, restricted as ever, try to get out
@@ -36,23 +35,23 @@ func init() {
 // attemptsHandler answers what stands where an extract child's prompt object
 // would: the surroundings to try to get out into, or paths to try to open.
 func attemptsHandler(childConfig, *http.Client) (handler, error) {
-	return func(_ context.Context, q request) reply {
+	return func(_ context.Context, q request) (any, pipeline.Code) {
 		var answer any
 		var env escape.Env
 		var paths []string
 		switch q.Extract.Recipe {
 		case "attempts":
 			if err := unmarshal(q.Extract.Object, &env); err != nil {
-				return reply{Code: pipeline.PhaseMisbehave}
+				return nil, pipeline.PhaseMisbehave
 			}
 			var out bytes.Buffer
 			if err := escape.Run(escape.All(), env, &out); err != nil {
-				return reply{Code: pipeline.PhaseMisbehave}
+				return nil, pipeline.PhaseMisbehave
 			}
 			answer = out.String()
 		default:
 			if err := unmarshal(q.Extract.Object, &paths); err != nil {
-				return reply{Code: pipeline.PhaseMisbehave}
+				return nil, pipeline.PhaseMisbehave
 			}
 			all := map[string]opened{}
 			for _, path := range paths {
@@ -62,9 +61,9 @@ func attemptsHandler(childConfig, *http.Client) (handler, error) {
 		}
 		b, err := json.Marshal(answer)
 		if err != nil {
-			return reply{Code: pipeline.PhaseMisbehave}
+			return nil, pipeline.PhaseMisbehave
 		}
-		return reply{Extract: &extract.Output{Structure: b}}
+		return extract.Output{Structure: b}, pipeline.OK
 	}, nil
 }
 
@@ -75,11 +74,11 @@ func try(t *testing.T, p *phase, what string, in, out any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, code := p.call(context.Background(), request{Run: strings.Repeat("0", 32), Extract: &extract.Input{Recipe: what, Object: b}})
+	a, code := p.call(context.Background(), request{Run: strings.Repeat("0", 32), Extract: &extract.Input{Recipe: what, Object: b}})
 	if code != pipeline.OK {
 		t.Fatalf("the child did not answer: %s", code)
 	}
-	if err := unmarshal(r.Extract.Structure, out); err != nil {
+	if err := unmarshal(a.extract.Structure, out); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -95,14 +94,8 @@ func canOpen(path string, flag int) bool {
 // phases are all children of an engine, by what they are for.
 func (e *Engine) phases() map[string]*phase {
 	return map[string]*phase{
-		"fetch": e.fetch, "extract for unverified": e.extracts[true], "extract for the rest": e.extracts[false], "act": e.act.phase,
-	}
-}
-
-func needSandbox(t *testing.T) {
-	t.Helper()
-	if report := sandbox.Check(); !report.Full() {
-		t.Skipf("SKIP-SANDBOX: %s", report)
+		"fetch for unverified": e.fetches[true], "fetch for the rest": e.fetches[false],
+		"extract for unverified": e.extracts[true], "extract for the rest": e.extracts[false], "act": e.act.phase,
 	}
 }
 
@@ -152,7 +145,7 @@ func TestAttemptsGetOutWithoutTheSandbox(t *testing.T) {
 	t.Parallel()
 	needSandbox(t)
 	e := openEngine(t, Config{Live: true})
-	for _, r := range attempts(t, e.fetch, false) {
+	for _, r := range attempts(t, e.fetches[true], false) {
 		switch {
 		case r.Need == escape.NeedNoBroker && r.Out:
 			t.Errorf("%s: got past the broker", r.Name)
@@ -170,7 +163,8 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 	t.Parallel()
 	needSandbox(t)
 	may := map[string]map[string]opened{
-		"fetch":                  {"grants/grants.json": {Read: true}},
+		"fetch for unverified":   {"grants/grants.json": {Read: true}},
+		"fetch for the rest":     {"grants/grants.json": {Read: true}},
 		"extract for unverified": {},
 		"extract for the rest":   {},
 		"act":                    {"grants/grants.json": {Read: true}, "act/act.db": {Read: true, Write: true}},
@@ -193,14 +187,17 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			for _, kept := range []string{"raw/blobs.db", "prompts/blobs.db", "journal/journal.db", "act/act.db", "grants/grants.json"} {
+			for _, kept := range []string{"raw/blobs.db", "prompts/live/blobs.db", "journal/journal.db", "act/act.db", "grants/grants.json"} {
 				if !slices.Contains(paths, filepath.Join(dir, kept)) {
 					t.Fatalf("the engine keeps no %s: the test would prove nothing", kept)
 				}
 			}
 			for restricted, want := range map[bool]map[string]opened{true: allowed, false: nil} {
 				p := e.phases()[name]
-				p.close()
+				if p.proc != nil {
+					p.proc.end()
+					p.proc = nil
+				}
 				p.env = []string{attemptsVariable + "=1"}
 				if !restricted {
 					p.env = append(p.env, unsandboxedVariable+"=1")

@@ -57,12 +57,12 @@ func notePipeline(name string, x extract.Extractor) Pipeline {
 	}
 }
 
-// answers is an extractor that gives one answer a turn, then the last again.
-type answers []string
+// says is an extractor that gives one answer a turn, then the last again.
+type says []string
 
-func (answers) Name() string { return "answers" }
+func (says) Name() string { return "says" }
 
-func (a answers) Extract(_ context.Context, r extract.Request) (extract.Answer, error) {
+func (a says) Extract(_ context.Context, r extract.Request) (extract.Answer, error) {
 	turn := 0
 	if r.Broken != "" {
 		turn = 1
@@ -84,20 +84,20 @@ var hostile = []struct {
 	x    extract.Extractor
 	want pipeline.Code
 }{
-	{"honest", answers{`{"kind":"a"}`}, pipeline.OK},
-	{"corrected", answers{`{"kind":"c"}`, `{"kind":"b"}`}, pipeline.OK},
-	{"prose", answers{`Sure! {"kind":"a"}`}, pipeline.Undecodable},
-	{"empty", answers{``}, pipeline.Undecodable},
-	{"null", answers{`null`}, pipeline.Undecodable},
-	{"extra-key", answers{`{"kind":"a","admin":true}`}, pipeline.Undecodable},
-	{"other-case", answers{`{"KIND":"a"}`}, pipeline.Undecodable},
-	{"duplicate", answers{`{"kind":"a","kind":"b"}`}, pipeline.Undecodable},
-	{"trailing", answers{`{"kind":"a"}{"kind":"b"}`}, pipeline.Undecodable},
-	{"deep", answers{strings.Repeat("[", 10000)}, pipeline.Undecodable},
-	{"long", answers{`{"kind":"a","quote":"` + strings.Repeat("x", 1<<20) + `"}`}, pipeline.Undecodable},
-	{"not-quoted", answers{`{"kind":"a","quote":"never said"}`}, pipeline.Ungrounded},
-	{"quoted", answers{`{"kind":"a","quote":"exporter"}`}, pipeline.OK},
-	{"fails", does(func(extract.Request) (extract.Answer, error) { return extract.Answer{}, errors.New("SECRETWORD") }), pipeline.Undecodable},
+	{"honest", says{`{"kind":"a"}`}, pipeline.OK},
+	{"corrected", says{`{"kind":"c"}`, `{"kind":"b"}`}, pipeline.OK},
+	{"prose", says{`Sure! {"kind":"a"}`}, pipeline.Undecodable},
+	{"empty", says{``}, pipeline.Undecodable},
+	{"null", says{`null`}, pipeline.Undecodable},
+	{"extra-key", says{`{"kind":"a","admin":true}`}, pipeline.Undecodable},
+	{"other-case", says{`{"KIND":"a"}`}, pipeline.Undecodable},
+	{"duplicate", says{`{"kind":"a","kind":"b"}`}, pipeline.Undecodable},
+	{"trailing", says{`{"kind":"a"}{"kind":"b"}`}, pipeline.Undecodable},
+	{"deep", says{strings.Repeat("[", 10000)}, pipeline.Undecodable},
+	{"long", says{`{"kind":"a","quote":"` + strings.Repeat("x", 1<<20) + `"}`}, pipeline.Undecodable},
+	{"not-quoted", says{`{"kind":"a","quote":"never said"}`}, pipeline.Ungrounded},
+	{"quoted", says{`{"kind":"a","quote":"exporter"}`}, pipeline.OK},
+	{"fails", does(func(extract.Request) (extract.Answer, error) { return extract.Answer{}, errors.New("SECRETWORD") }), pipeline.NoAnswer},
 	{"echo", does(func(r extract.Request) (extract.Answer, error) {
 		return extract.Answer{Candidate: []byte(`{"kind":"a","quote":"` + r.Prompt.Boundary().Hex()[5:25] + `"}`)}, nil
 	}), pipeline.BoundaryEchoed},
@@ -113,34 +113,47 @@ var hostile = []struct {
 		}
 	}), pipeline.PhaseMisbehave},
 	{"other-run", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{"kind":"a"},"trace":{"extractor":"does"}}}`, n, strings.Repeat("0", 32))
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"a"},"trace":{"extractor":"does"}}}`, n, strings.Repeat("0", 32))
 	})), pipeline.PhaseMisbehave},
 	{"other-question", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{"kind":"a"},"trace":{"extractor":"does"}}}`, n+1, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"a"},"trace":{"extractor":"does"}}}`, n+1, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"unknown-code", does(forge(func(n int, r extract.Request) string {
 		return fmt.Sprintf(`{"n":%d,"run":%q,"code":"SECRETWORD"}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"unknown-code-inside", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"code":"SECRETWORD"}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"code":"SECRETWORD"}}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"code-of-another", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"code":"approval_needed"}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"code":"approval_needed"}}`, n, r.Context.Run)
+	})), pipeline.PhaseMisbehave},
+	{"code-of-another-outside", does(forge(func(n int, r extract.Request) string {
+		return fmt.Sprintf(`{"n":%d,"run":%q,"code":"approval_needed"}`, n, r.Context.Run)
+	})), pipeline.PhaseMisbehave},
+	{"no-answer", does(forge(func(n int, r extract.Request) string {
+		return fmt.Sprintf(`{"n":%d,"run":%q}`, n, r.Context.Run)
+	})), pipeline.PhaseMisbehave},
+	{"empty-answer", does(forge(func(n int, r extract.Request) string {
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{}}`, n, r.Context.Run)
+	})), pipeline.PhaseMisbehave},
+	{"two-lines", does(forge(func(n int, r extract.Request) string {
+		line := fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"a"}}}`, n, r.Context.Run)
+		return line + "\n" + line
 	})), pipeline.PhaseMisbehave},
 	{"another-answer", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"admit":{"label":"system"}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":[{"run":"x","admit":{"label":"system"}}]}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"two-answers", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{"kind":"a"}},"admit":{"label":"system"}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"a"}},"acts":[]}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"not-canonical", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{ "kind":"a" },"trace":{"extractor":"does"}}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{ "kind":"a" },"trace":{"extractor":"does"}}}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"not-of-shape", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{"kind":"SECRETWORD"},"trace":{"extractor":"does"}}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"SECRETWORD"},"trace":{"extractor":"does"}}}`, n, r.Context.Run)
 	})), pipeline.PhaseMisbehave},
 	{"words-in-trace", does(forge(func(n int, r extract.Request) string {
-		return fmt.Sprintf(`{"n":%d,"run":%q,"extract":{"structure":{"kind":"a"},"trace":{"extractor":"SECRETWORD","steps":[{"field":"kind","rule":"SECRETWORD","confidence":1}]}}}`, n, r.Context.Run)
+		return fmt.Sprintf(`{"n":%d,"run":%q,"answer":{"structure":{"kind":"a"},"trace":{"extractor":"SECRETWORD","steps":[{"field":"kind","rule":"SECRETWORD","confidence":1}]}}}`, n, r.Context.Run)
 	})), pipeline.OK},
 }
 
@@ -170,7 +183,7 @@ func TestHostileExtractorOnlyEndsItsRun(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			e := openEngine(t, Config{Live: true}, notePipeline(h.name, h.x), notePipeline("honest-too", answers{`{"kind":"b"}`}))
+			e := openEngine(t, Config{Live: true}, notePipeline(h.name, h.x), notePipeline("honest-too", says{`{"kind":"b"}`}))
 			e.extracts[true].timeout = 5 * time.Second // a child that hangs costs the next run as much again
 			results := e.Deliver(context.Background(), delivery(t, payload(7, "SECRETWORD", report, 2000)))
 			if len(results) != 2 {

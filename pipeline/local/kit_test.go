@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"decant.dev/events"
+	"decant.dev/pipeline/local/sandbox"
 	"decant.dev/recipes/issues"
 	"decant.dev/recipes/issues/intake"
 )
@@ -87,9 +88,16 @@ func openEngine(tb testing.TB, c Config, pipelines ...Pipeline) *Engine {
 	return e
 }
 
+func needSandbox(t *testing.T) {
+	t.Helper()
+	if report := sandbox.Check(); !report.Full() {
+		t.Skipf("SKIP-SANDBOX: %s", report)
+	}
+}
+
 // testPipelines are all that a child of this test binary may be asked for.
 func testPipelines() []Pipeline {
-	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", answers{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines())
+	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines())
 }
 
 // entries are other things that this test binary may have been started for;

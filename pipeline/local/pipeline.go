@@ -14,6 +14,7 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"decant.dev/extract"
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/local/broker"
 )
 
 // Pipeline is a recipe with its intake and its extractor: all that one engine
@@ -29,15 +31,33 @@ import (
 type Pipeline struct {
 	Recipe    *pipeline.Recipe
 	Intake    fetch.Intake
-	Extractor func(*http.Client) extract.Extractor // called in each extract child; the client reaches Hosts only
+	Extractor func(*http.Client) extract.Extractor // called in each extract child with a client that reaches Hosts only, and in the parent with nil
 	Hosts     []string                             // "host:port" that the extractor may reach; empty means none
+}
+
+// check reports what the engine cannot run without.
+func (p Pipeline) check() error {
+	switch {
+	case p.Recipe == nil:
+		return errors.New("pipeline: want a Recipe")
+	case p.Intake.Elements == nil || p.Intake.Source == "":
+		return fmt.Errorf("pipeline %s: want an Intake with a Source and Elements", p.Recipe.Name())
+	case p.Extractor == nil:
+		return fmt.Errorf("pipeline %s: want an Extractor", p.Recipe.Name())
+	}
+	for _, hosts := range [][]string{p.Intake.Hosts, p.Hosts} {
+		if err := (&broker.Broker{Hosts: hosts}).Validate(); err != nil {
+			return fmt.Errorf("pipeline %s: %w", p.Recipe.Name(), err)
+		}
+	}
+	return nil
 }
 
 // Digest is the recipe digest that envelopes bear: of what act knows and of
 // what fetch and extract know.
 func (p Pipeline) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "decant pipeline digest v1\n%s\n%s\n%s\n", p.Recipe.Digest(), p.Intake.Digest(), p.Extractor(nil).Name())
+	fmt.Fprintf(h, "decant pipeline digest v1\n%s\n%s\n%s\n", p.Recipe.Digest(), p.Intake.Digest(), extract.DigestOf(p.Extractor(nil)))
 	return hex.EncodeToString(h.Sum(nil))
 }
 

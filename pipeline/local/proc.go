@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -27,9 +28,11 @@ type phase struct {
 	config  childConfig
 	timeout time.Duration
 	limit   int // of one reply, in bytes
+	warn    func(error)
 
-	mu   sync.Mutex
-	proc *proc
+	mu     sync.Mutex
+	proc   *proc
+	closed bool
 }
 
 // proc is one running child.
@@ -49,37 +52,47 @@ type proc struct {
 // much, is a code, and ends the child. If that child had served earlier runs,
 // the question is put once more to a new one, so that what an earlier run did
 // to its child harms no other run.
-func (p *phase) call(ctx context.Context, q request) (reply, pipeline.Code) {
+func (p *phase) call(ctx context.Context, q request) (answers, pipeline.Code) {
 	body, err := json.Marshal(q)
 	if err != nil {
-		return reply{}, pipeline.PhaseMisbehave
+		return answers{}, pipeline.PhaseMisbehave
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used := p.proc != nil
-	r, code, healthy := p.ask(ctx, q, body)
-	if !healthy && used && ctx.Err() == nil {
-		r, code, _ = p.ask(ctx, q, body)
+	a, code, healthy := p.ask(ctx, q, body)
+	if !healthy && used {
+		a, code, _ = p.ask(ctx, q, body)
 	}
-	return r, code
+	return a, code
 }
 
 // ask puts one question to the child, started if there is none, and ends it
 // where it must not be asked again.
-func (p *phase) ask(ctx context.Context, q request, body []byte) (r reply, code pipeline.Code, healthy bool) {
+func (p *phase) ask(ctx context.Context, q request, body []byte) (a answers, code pipeline.Code, healthy bool) {
+	if ctx.Err() != nil || p.closed {
+		return a, pipeline.Stopped, true
+	}
 	if p.proc == nil {
 		started, err := p.start()
 		if err != nil {
-			return r, pipeline.PhaseDied, false
+			if p.warn != nil {
+				p.warn(err)
+				p.warn = nil
+			}
+			return a, pipeline.PhaseUnready, true
 		}
 		p.proc = started
 	}
-	r, code, healthy = p.proc.ask(ctx, q, body, p.timeout, p.limit)
+	a, code, healthy = p.proc.ask(ctx, q, body, p.timeout, p.limit)
 	if !healthy {
 		p.proc.end()
 		p.proc = nil
+		if ctx.Err() != nil {
+			code = pipeline.Stopped
+		}
 	}
-	return r, code, healthy
+	return a, code, healthy
 }
 
 func (p *phase) start() (*proc, error) {
@@ -113,21 +126,53 @@ func (p *phase) start() (*proc, error) {
 		cancel()
 		return nil, errors.Join(err, inWrite.Close(), outRead.Close())
 	}
+	preferred(c.cmd.Process.Pid)
 	go func() {
 		_ = c.cmd.Wait()
 		close(c.waited)
 	}()
 	c.reader = bufio.NewReaderSize(outRead, 64<<10)
-	if err := writeLine(inWrite, p.config); err != nil {
+	if err := c.ready(p.config); err != nil {
 		c.end()
-		return nil, err
+		return nil, fmt.Errorf("phase %s: %w: its words: %s", p.name, err, sandbox.StderrOf(c.cmd))
 	}
 	return c, nil
 }
 
+// preferred tells the kernel to end a child before anything else where memory
+// runs out: what a hostile text costs, its own phase pays. It is a wish, and
+// granted on Linux only.
+func preferred(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0)
+}
+
+// readyTimeout is how long a child may take to restrict itself and to open
+// what it needs.
+const readyTimeout = 30 * time.Second
+
+// ready hands a child its configuration and waits until it has said that it
+// is restricted and built.
+func (c *proc) ready(config childConfig) error {
+	deadline := time.Now().Add(readyTimeout)
+	_ = c.in.SetWriteDeadline(deadline)
+	_ = c.out.SetReadDeadline(deadline)
+	if err := writeLine(c.in, config); err != nil {
+		return errors.New("it takes no configuration")
+	}
+	line, err := readLine(c.reader, nil, maxAnswer)
+	if err != nil {
+		return errors.New("it ended or hung before it was ready")
+	}
+	var r reply
+	if err := unmarshal(line, &r); err != nil || r.Code != pipeline.OK {
+		return errors.New("it could not be restricted or built")
+	}
+	return nil
+}
+
 // ask writes one request and reads one reply. healthy is false where the
 // child must not be asked again.
-func (c *proc) ask(ctx context.Context, q request, body []byte, timeout time.Duration, limit int) (r reply, code pipeline.Code, healthy bool) {
+func (c *proc) ask(ctx context.Context, q request, body []byte, timeout time.Duration, limit int) (a answers, code pipeline.Code, healthy bool) {
 	c.n++
 	deadline := time.Now().Add(timeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -138,20 +183,29 @@ func (c *proc) ask(ctx context.Context, q request, body []byte, timeout time.Dur
 	cancelled := context.AfterFunc(ctx, c.stop)
 	defer cancelled()
 	if err := c.write(body); err != nil {
-		return r, c.broken(err), false
+		return a, c.broken(err), false
 	}
 	line, err := readLine(c.reader, c.buf, limit)
 	if c.buf = line; cap(c.buf) > 1<<20 {
 		c.buf = nil
 	}
 	if err != nil {
-		return r, c.broken(err), false
+		return a, c.broken(err), false
 	}
-	switch err := unmarshal(line, &r); {
-	case err != nil, r.N != c.n, r.Run != q.Run, !r.Code.Known(), r.Code == pipeline.OK && !r.answers(q):
-		return reply{}, pipeline.PhaseMisbehave, false
+	var r reply
+	if err := unmarshal(line, &r); err != nil || r.N != c.n || r.Run != q.Run || c.reader.Buffered() > 0 {
+		return a, pipeline.PhaseMisbehave, false
+	}
+	switch r.Code {
+	case pipeline.OK:
+		if a, ok := r.decoded(q); ok {
+			return a, pipeline.OK, true
+		}
+		return a, pipeline.PhaseMisbehave, false
+	case pipeline.PhasePanic: // the only code that is the child's own to give
+		return a, pipeline.PhasePanic, false
 	default:
-		return r, r.Code, r.Code == pipeline.OK
+		return a, pipeline.PhaseMisbehave, false
 	}
 }
 
@@ -185,11 +239,12 @@ func (c *proc) end() {
 	_ = c.out.Close()
 }
 
-// close ends the child in peace: its input ends, and it is killed only if it
+// close ends the child in peace, and no other is started: its input ends, and it is killed only if it
 // does not follow.
 func (p *phase) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.closed = true
 	if p.proc == nil {
 		return
 	}

@@ -88,7 +88,8 @@ func encodeActions(actions []act.Action) ([]byte, error) {
 
 func encodeTrace(t extract.Trace) ([]byte, error) { return json.Marshal(t) }
 
-// FromEntry is the result as the journal recorded it.
+// FromEntry is the result as the journal recorded it. A run that has not ended
+// is one that was stopped.
 func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
 	r := Result{
 		Run: entry.Run, Recipe: entry.Recipe, Status: entry.Status, Reason: entry.Code,
@@ -96,6 +97,9 @@ func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
 	}
 	if p, ok := e.pipelines[entry.Recipe]; ok {
 		r.Bits = bitsOf(p.Recipe)
+	}
+	if entry.State != store.Ended {
+		r = r.end(pipeline.Stopped)
 	}
 	if entry.Label != "" {
 		if err := r.Label.UnmarshalText([]byte(entry.Label)); err != nil {
@@ -116,14 +120,19 @@ func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
 }
 
 // recordedResult answers a repeated live run from the journal, where the
-// earlier one ended with an answer that stands. What failed or was
-// quarantined is tried again.
-func (e *Engine) recordedResult(entry store.Entry) (Result, bool) {
+// earlier one ended with an answer that stands: it was performed, or it waits
+// under the recipe as it is now. Anything else is tried again.
+func (e *Engine) recordedResult(entry store.Entry, env pipeline.Envelope) (Result, bool) {
 	if entry.State != store.Ended {
 		return Result{}, false
 	}
-	switch entry.Status {
-	case pipeline.Done, pipeline.Waiting, pipeline.Dropped, pipeline.Ignored:
+	begun, err := pipeline.DecodeEnvelope(entry.Envelope)
+	if err != nil {
+		return Result{}, false
+	}
+	switch {
+	case entry.Status == pipeline.Done:
+	case entry.Status == pipeline.Waiting && begun.RecipeDigest == env.RecipeDigest:
 	default:
 		return Result{}, false
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,11 +59,11 @@ type attempt struct {
 }
 
 // ask calls a phase about a run.
-func (e *Engine) ask(ctx context.Context, p *phase, what string, q request) (reply, pipeline.Code) {
+func (e *Engine) ask(ctx context.Context, p *phase, what string, q request) (answers, pipeline.Code) {
 	e.at("before " + what)
-	r, code := p.call(ctx, q)
+	a, code := p.call(ctx, q)
 	e.at("after " + what)
-	return r, code
+	return a, code
 }
 
 // askAct asks act one of its two questions about a run.
@@ -76,7 +77,9 @@ func (e *Engine) askAct(ctx context.Context, what string, q question) answer {
 // keep makes one write durable.
 func (e *Engine) keep(what string, write func() error) pipeline.Code {
 	e.at("before " + what)
-	if err := write(); err != nil {
+	if err := write(); errors.Is(err, context.Canceled) {
+		return pipeline.Stopped
+	} else if err != nil {
 		return pipeline.StoreFailed
 	}
 	e.at("after " + what)
@@ -100,7 +103,7 @@ func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope,
 		if err != nil {
 			return r.end(pipeline.StoreFailed)
 		}
-		if recorded, ok := e.recordedResult(before); known && ok {
+		if recorded, ok := e.recordedResult(before, env); known && ok {
 			return recorded
 		}
 		if begun, ok := unfinished(before, env); known && ok {
@@ -134,67 +137,111 @@ func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope,
 
 // advance carries a run from its last durable state to its end.
 func (e *Engine) advance(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte, entry store.Entry, r Result) Result {
-	answer := e.askAct(ctx, "admit", question{Run: env.Run, Admit: &env})
-	if answer.Code != pipeline.OK {
-		return r.end(answer.Code)
+	if err := e.grants.sync(); err != nil && e.config.Warn != nil {
+		e.config.Warn(err)
 	}
-	admission := *answer.Admit
-	if admission.Code != pipeline.OK {
-		return r.end(admission.Code)
+	var ceiling plan.Label
+	if entry.State == store.Extracted && ceiling.UnmarshalText([]byte(entry.Label)) != nil {
+		return r.end(pipeline.StoreFailed)
 	}
-	r.Label = admission.Label
+	label, code := e.admitted(ctx, env, ceiling)
+	if code != pipeline.OK {
+		return r.end(code)
+	}
+	r.Label = label
 	structure := jsontext.Value(entry.Structure)
 	if entry.State != store.Extracted {
-		object, code := e.fetched(ctx, env, body)
+		object, lowest, code := e.fetched(ctx, env, body, label)
 		if code != pipeline.OK {
 			return r.end(code)
 		}
-		if structure, code = e.extracted(ctx, p, env, admission.Label, object, &r); code != pipeline.OK {
+		if lowest < label {
+			if label, code = e.admitted(ctx, env, lowest); code != pipeline.OK {
+				return r.end(code)
+			}
+			r.Label = label
+		}
+		if structure, code = e.extracted(ctx, p, env, label, object, &r); code != pipeline.OK {
 			return r.end(code)
 		}
 	}
 	r.Structure = structure
-	asked := question{Run: env.Run, Act: &act.Input{Envelope: env, Structure: structure}}
-	answer = e.askAct(ctx, "act", asked)
-	if answer.Code == pipeline.PhaseDied && ctx.Err() == nil {
-		answer = e.askAct(ctx, "act", asked) // receipts keep a second try from writing twice
+	out, code := e.decided(ctx, env, label, structure)
+	if code != pipeline.OK {
+		return r.end(code)
 	}
-	if answer.Code != pipeline.OK {
-		return r.end(answer.Code)
-	}
-	out := *answer.Act
 	r.Status, r.Reason, r.Actions = out.Status, out.Code, out.Actions
 	if out.Label.Valid() {
-		r.Label = plan.Lower(admission.Label, out.Label)
+		r.Label = out.Label
 	}
 	return r
 }
 
-// fetched returns the run's prompt object, made by the fetch child, once it is
-// durable. A run that was stopped before extract is fetched again from its
-// stored body, so that trust is set from the grants of now.
-func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte) ([]byte, pipeline.Code) {
-	answer, code := e.ask(ctx, e.fetch, "fetch", request{Run: env.Run, Fetch: &fetch.Input{Envelope: env, Body: body}})
+// admitted asks act whether the run may begin, and under which label. A
+// ceiling lowers it: to what an earlier attempt had, or to what fetch found.
+func (e *Engine) admitted(ctx context.Context, env pipeline.Envelope, ceiling plan.Label) (plan.Label, pipeline.Code) {
+	a := e.askAct(ctx, "admit", question{Run: env.Run, Admit: &act.AdmitInput{Envelope: env, Ceiling: ceiling}})
+	if a.Code != pipeline.OK {
+		return 0, a.Code
+	}
+	return a.Admit.Label, a.Admit.Code
+}
+
+// decided asks act for the outcome. An act that ended in between has
+// forgotten that it admitted the run, and is asked to again under no higher a
+// label; receipts keep it from writing twice.
+func (e *Engine) decided(ctx context.Context, env pipeline.Envelope, label plan.Label, structure jsontext.Value) (act.Output, pipeline.Code) {
+	const tries = 3
+	code := pipeline.PhaseDied
+	for range tries {
+		a := e.askAct(ctx, "act", question{Run: env.Run, Act: &act.Input{Envelope: env, Structure: structure}})
+		switch {
+		case a.Code == pipeline.OK && a.Act.Code != pipeline.NotAdmitted:
+			return *a.Act, pipeline.OK
+		case a.Code == pipeline.OK, a.Code == pipeline.PhaseDied:
+			if _, code = e.admitted(ctx, env, label); code != pipeline.OK {
+				return act.Output{}, code
+			}
+			code = pipeline.PhaseDied
+		default:
+			return act.Output{}, a.Code
+		}
+	}
+	return act.Output{}, code
+}
+
+// class says which of two children serves a label: those for unverified text
+// serve nothing else.
+func class(l plan.Label) bool { return l <= plan.Unverified }
+
+// fetched returns the run's prompt object, made by the fetch child of its
+// label class, once it is durable, and the lowest label of what was read. A run
+// that was stopped before extract is fetched again from its stored body, so
+// that trust is set from the grants of now.
+func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte, label plan.Label) ([]byte, plan.Label, pipeline.Code) {
+	a, code := e.ask(ctx, e.fetches[class(label)], "fetch", request{Run: env.Run, Fetch: &fetch.Input{Envelope: env, Body: body}})
 	if code != pipeline.OK {
-		return nil, code
+		return nil, 0, code
 	}
-	out := answer.Fetch
-	if code := pipeline.FromPhase(out.Code); code != pipeline.OK {
-		return nil, code
+	out := a.fetch
+	switch code := pipeline.FromPhase(out.Code); {
+	case code != pipeline.OK:
+		return nil, 0, code
+	case len(out.Object) == 0, !out.Lowest.Valid():
+		return nil, 0, pipeline.PhaseMisbehave
 	}
-	return out.Object, e.keep("prompt", func() error { return e.prompts.Put(ctx, env.Run, out.Object) })
+	return out.Object, out.Lowest, e.keep("prompt", func() error { return e.prompts[e.mode].Put(ctx, env.Run, out.Object) })
 }
 
 // extracted returns the run's structure from the extract child of its label
 // class. What the child says is checked before it is kept: the structure
 // must be canonical, the trace of the extractor's own vocabulary.
 func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelope, label plan.Label, object []byte, r *Result) (jsontext.Value, pipeline.Code) {
-	child := e.extracts[label == plan.Unverified]
-	answer, code := e.ask(ctx, child, "extract", request{Run: env.Run, Extract: &extract.Input{Recipe: env.Recipe, Run: env.Run, Object: object}})
+	a, code := e.ask(ctx, e.extracts[class(label)], "extract", request{Run: env.Run, Extract: &extract.Input{Recipe: env.Recipe, Run: env.Run, Object: object}})
 	if code != pipeline.OK {
 		return nil, code
 	}
-	out := answer.Extract
+	out := a.extract
 	if code := pipeline.FromPhase(out.Code); code != pipeline.OK {
 		return nil, code
 	}
@@ -207,12 +254,12 @@ func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelop
 		if err != nil {
 			return err
 		}
-		return e.journal.Extracted(ctx, env.Run, e.mode, out.Structure, trace)
+		return e.journal.Extracted(ctx, env.Run, e.mode, label.String(), out.Structure, trace)
 	})
 }
 
 // Resume carries every live run that an earlier process left unfinished to
-// its end.
+// its end. A run whose recipe or body is no longer here ends as failed.
 func (e *Engine) Resume(ctx context.Context) ([]Result, error) {
 	if e.mode != store.LiveMode {
 		return nil, nil
@@ -221,25 +268,35 @@ func (e *Engine) Resume(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var results []Result
+	results := make([]Result, 0, len(entries))
 	for _, entry := range entries {
-		p, ok := e.pipelines[entry.Recipe]
-		if !ok {
-			continue
-		}
-		env, err := pipeline.DecodeEnvelope(entry.Envelope)
+		r, err := e.resume(ctx, entry)
 		if err != nil {
-			return results, fmt.Errorf("journal: run %s: %w", entry.Run, err)
+			return results, fmt.Errorf("run %s: %w", entry.Run, err)
 		}
-		body, found, err := e.raw.Get(ctx, entry.Run)
-		if err != nil {
-			return results, err
-		}
-		if !found {
-			continue
-		}
-		env.RecipeDigest = e.digests[entry.Recipe]
-		results = append(results, e.run(ctx, p, env, body))
+		results = append(results, r)
 	}
 	return results, ctx.Err()
+}
+
+func (e *Engine) resume(ctx context.Context, entry store.Entry) (Result, error) {
+	r := Result{Run: entry.Run, Recipe: entry.Recipe, Actions: []act.Action{}}
+	env, err := pipeline.DecodeEnvelope(entry.Envelope)
+	if err != nil {
+		return r, err
+	}
+	body, found, err := e.raw.Get(ctx, entry.Run)
+	if err != nil {
+		return r, err
+	}
+	p, ok := e.pipelines[entry.Recipe]
+	if !ok || !found {
+		r = r.end(pipeline.UnknownRecipe)
+		if ok {
+			r = r.end(pipeline.Unreadable)
+		}
+		return r, e.journal.Ended(ctx, entry.Run, entry.Mode, r.Status, r.Reason, "", nil)
+	}
+	env.RecipeDigest = e.digests[entry.Recipe]
+	return e.run(ctx, p, env, body), nil
 }

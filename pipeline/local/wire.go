@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/act"
 	"decant.dev/extract"
@@ -14,10 +15,12 @@ import (
 	"decant.dev/pipeline"
 )
 
-// Bounds of what crosses between parent and child, in bytes of one line.
+// Bounds of what crosses between parent and child, in bytes of one line. What
+// fetch may answer is less than what extract may be asked, by the envelope and
+// the names around it.
 const (
-	maxRequest = 8 << 20  // a body of 4 MiB in base64, with its envelope
-	maxFetched = 40 << 20 // a prompt object: the context's texts whole, and their rendering
+	maxRequest = 8 << 20 // a body of 4 MiB in base64, with its envelope
+	maxFetched = maxRequest - 64<<10
 	maxAnswer  = 256 << 10
 )
 
@@ -31,22 +34,20 @@ type request struct {
 	Acts    []question     `json:"acts,omitzero"`
 }
 
-// reply is one line from child to parent: the answer of the same name, or a
-// code.
+// reply is one line from child to parent: an answer in the phase's own form,
+// or a code.
 type reply struct {
-	N       uint64          `json:"n"`
-	Run     string          `json:"run,omitzero"`
-	Code    pipeline.Code   `json:"code,omitzero"`
-	Fetch   *fetch.Output   `json:"fetch,omitzero"`
-	Extract *extract.Output `json:"extract,omitzero"`
-	Acts    []answer        `json:"acts,omitzero"`
+	N      uint64         `json:"n"`
+	Run    string         `json:"run,omitzero"`
+	Code   pipeline.Code  `json:"code,omitzero"`
+	Answer jsontext.Value `json:"answer,omitzero"`
 }
 
 // question is one of the two that act is asked about a run.
 type question struct {
-	Run   string             `json:"run"`
-	Admit *pipeline.Envelope `json:"admit,omitzero"`
-	Act   *act.Input         `json:"act,omitzero"`
+	Run   string          `json:"run"`
+	Admit *act.AdmitInput `json:"admit,omitzero"`
+	Act   *act.Input      `json:"act,omitzero"`
 }
 
 // answer is act's to a question of the same run.
@@ -57,21 +58,42 @@ type answer struct {
 	Act   *act.Output    `json:"act,omitzero"`
 }
 
-// answers reports whether the reply answers what q asked, and nothing else.
-func (r reply) answers(q request) bool {
-	if (r.Fetch != nil) != (q.Fetch != nil) || (r.Extract != nil) != (q.Extract != nil) || len(r.Acts) != len(q.Acts) {
-		return false
+// decoded turns a reply's answer into the form that q asks for. It is false
+// for an answer in any other form, and for one that is not there.
+func (r reply) decoded(q request) (answers, bool) {
+	var a answers
+	var into any
+	switch {
+	case q.Fetch != nil:
+		into = &a.fetch
+	case q.Extract != nil:
+		into = &a.extract
+	default:
+		into = &a.acts
 	}
-	for i, a := range r.Acts {
+	if len(r.Answer) == 0 || unmarshal(r.Answer, into) != nil {
+		return answers{}, false
+	}
+	if len(a.acts) != len(q.Acts) {
+		return answers{}, false
+	}
+	for i, one := range a.acts {
 		asked := q.Acts[i]
-		if a.Run != asked.Run || !a.Code.Known() {
-			return false
+		if one.Run != asked.Run || !one.Code.Known() {
+			return answers{}, false
 		}
-		if a.Code == pipeline.OK && ((a.Admit != nil) != (asked.Admit != nil) || (a.Act != nil) != (asked.Act != nil)) {
-			return false
+		if one.Code == pipeline.OK && ((one.Admit != nil) != (asked.Admit != nil) || (one.Act != nil) != (asked.Act != nil)) {
+			return answers{}, false
 		}
 	}
-	return true
+	return a, true
+}
+
+// answers is what a phase answered, in the one form that it was asked for.
+type answers struct {
+	fetch   fetch.Output
+	extract extract.Output
+	acts    []answer
 }
 
 var errLongLine = errors.New("line exceeds its limit")

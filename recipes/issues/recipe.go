@@ -64,6 +64,7 @@ var Recipe = pipeline.New(pipeline.Spec[Triage]{
 	Name: "issues", Plan: decide, Policy: policy, Outcomes: outcomes,
 	Events: []pipeline.Event{
 		{Name: "issues.opened", Reads: pipeline.ActorsWords},
+		{Name: "issues.moved", Reads: pipeline.OthersWords},
 		{Name: "issues.edited", Reads: pipeline.OthersWords},
 		{Name: "issue_comment.created", Reads: pipeline.OthersWords},
 	},

@@ -23,7 +23,7 @@ func OpenBlobs(dir string) (*Blobs, error) {
 // Put stores a run's value, in place of an earlier one.
 func (b *Blobs) Put(ctx context.Context, run string, value []byte) error {
 	return b.do(ctx, func(w *writer) error {
-		_, err := w.exec(`INSERT INTO blobs (run, value) VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET value = excluded.value`, run, value)
+		_, err := w.exec(`INSERT INTO blobs (run, value) VALUES (?, coalesce(?, x'')) ON CONFLICT (run) DO UPDATE SET value = excluded.value`, run, value)
 		return err
 	})
 }
@@ -31,7 +31,7 @@ func (b *Blobs) Put(ctx context.Context, run string, value []byte) error {
 // PutOnce stores a run's value unless there is one.
 func (b *Blobs) PutOnce(ctx context.Context, run string, value []byte) error {
 	return b.do(ctx, func(w *writer) error {
-		_, err := w.exec(`INSERT INTO blobs (run, value) VALUES (?, ?) ON CONFLICT (run) DO NOTHING`, run, value)
+		_, err := w.exec(`INSERT INTO blobs (run, value) VALUES (?, coalesce(?, x'')) ON CONFLICT (run) DO NOTHING`, run, value)
 		return err
 	})
 }

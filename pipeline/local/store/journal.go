@@ -91,9 +91,10 @@ func (j *Journal) Begin(ctx context.Context, mode Mode, env pipeline.Envelope) e
 	})
 }
 
-// Extracted records the structure and the trace.
-func (j *Journal) Extracted(ctx context.Context, run string, mode Mode, structure, trace []byte) error {
-	return j.update(ctx, run, mode, `state = ?, structure = ?, trace = ?`, Extracted, structure, trace)
+// Extracted records the structure with its trace, and the label under which
+// it was extracted.
+func (j *Journal) Extracted(ctx context.Context, run string, mode Mode, label string, structure, trace []byte) error {
+	return j.update(ctx, run, mode, `state = ?, label = ?, structure = ?, trace = ?`, Extracted, label, structure, trace)
 }
 
 // Ended records how the run ended.

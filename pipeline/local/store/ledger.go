@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,9 @@ func OpenLedger(dir string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{db: d, known: map[string]bool{}}, nil
+	l := &Ledger{db: d, known: map[string]bool{}}
+	d.w.undone = func() { clear(l.known) } // what a rolled back transaction made is no more
+	return l, nil
 }
 
 // Receipts returns the receipts of a run, by index.
@@ -90,25 +93,19 @@ func (l *Ledger) Commit(ctx context.Context, receipts []act.Receipt, writes []ta
 		}
 		return nil
 	})
-	if err != nil {
-		l.forget(ctx)
-	}
 	return existing, err == nil && len(existing) == 0, err
-}
-
-// forget drops what is known of the tables, which a rolled back transaction
-// may have made untrue.
-func (l *Ledger) forget(ctx context.Context) {
-	_ = l.do(ctx, func(*writer) error { clear(l.known); return nil })
 }
 
 // row inserts or replaces one row, making the table and its columns first
 // where they do not exist. Names are checked here again: nothing else stands
 // between a recipe's constant and the statement.
 func (l *Ledger) row(w *writer, row table.Write) error {
-	names := []string{"key", "source", "label", "run"}
+	names := table.Reserved()
 	values := []any{row.Key, row.Source, row.Label.String(), row.Run}
 	for _, c := range row.Columns {
+		if slices.Contains(table.Reserved(), c.Name) {
+			return fmt.Errorf("ledger: column %s: want a name other than %v", c.Name, table.Reserved())
+		}
 		names = append(names, c.Name)
 		values = append(values, c.Value)
 	}

@@ -49,6 +49,7 @@ type write struct {
 type writer struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
+	undone     func() // called after a rollback, where set
 }
 
 func (w *writer) prepare(query string) (*sql.Stmt, error) {
@@ -81,22 +82,35 @@ func (w *writer) query(query string, args ...any) (*sql.Rows, error) {
 	return s.Query(args...)
 }
 
-// transact makes a batch durable in one transaction, or none of it.
+// refusedWrite is an error of one write, and not of the transaction around it.
+type refusedWrite struct{ error }
+
+func (e refusedWrite) Unwrap() error { return e.error }
+
+// transact makes a batch durable in one transaction, or none of it. The error
+// is a refusedWrite where one of them would not apply.
 func (w *writer) transact(batch []write) error {
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	for _, one := range batch {
 		if err := one.apply(w); err != nil {
-			_, rollback := w.exec("ROLLBACK")
-			return errors.Join(err, rollback)
+			return refusedWrite{errors.Join(err, w.rollback())}
 		}
 	}
 	if _, err := w.exec("COMMIT"); err != nil {
-		_, _ = w.exec("ROLLBACK") // fails where the commit has ended the transaction
+		_ = w.rollback() // fails where the commit has ended the transaction
 		return err
 	}
 	return nil
+}
+
+func (w *writer) rollback() error {
+	_, err := w.exec("ROLLBACK")
+	if w.undone != nil {
+		w.undone()
+	}
+	return err
 }
 
 // Sizes of a page, in bytes: of small rows, and of values that fill several.
@@ -125,14 +139,15 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", name, err), s.Close())
 	}
-	d := &db{sql: s, w: &writer{conn, map[string]*sql.Stmt{}}, writes: make(chan write, maxBatch), stop: make(chan struct{})}
+	d := &db{sql: s, w: &writer{conn: conn, statements: map[string]*sql.Stmt{}}, writes: make(chan write, maxBatch), stop: make(chan struct{})}
 	d.idle.Add(1)
 	go d.run()
 	return d, nil
 }
 
-// do queues one write and waits until it is durable. apply may run more than
-// once; only its last run is committed.
+// do queues one write and waits until it is durable, or until ctx ends: then
+// it may be made or not. apply may run more than once; only its last run is
+// committed.
 func (d *db) do(ctx context.Context, apply func(*writer) error) error {
 	w := write{apply, make(chan error, 1)}
 	select {
@@ -145,6 +160,8 @@ func (d *db) do(ctx context.Context, apply func(*writer) error) error {
 	select {
 	case err := <-w.done:
 		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-d.stop:
 		d.idle.Wait()
 		select {
@@ -183,12 +200,14 @@ func (d *db) run() {
 	}
 }
 
-// commit makes a batch durable at once. If that fails each write is tried
-// alone, so that one bad write takes no other with it.
+// commit makes a batch durable at once. If one of its writes would not apply,
+// each is tried alone, so that it takes no other with it; what keeps the whole
+// transaction from being made would keep each of them.
 func (d *db) commit(batch []write) {
 	err := d.w.transact(batch)
+	alone := len(batch) > 1 && errors.As(err, &refusedWrite{})
 	for _, w := range batch {
-		if err != nil && len(batch) > 1 {
+		if alone {
 			w.done <- d.w.transact([]write{w})
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"decant.dev/extract"
 	"decant.dev/extract/rules"
 	"decant.dev/fence"
+	"decant.dev/internal/inputs"
 	"decant.dev/recipes/issues"
 )
 
@@ -57,34 +57,11 @@ func run(t testing.TB, x *rules.Extractor, rc fence.RunContext) (triage, extract
 	return out, a
 }
 
-// shared finds the folder of real inputs beside the module, and skips without it.
-func shared(t testing.TB, path string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Skip("no go.mod above the working directory")
-		}
-		dir = filepath.Dir(dir)
-	}
-	file := filepath.Join(dir, "..", "shared", path)
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("%s is absent: no real issues to run on", filepath.Base(file))
-	}
-	return file
-}
-
 type row struct{ repo, label, title, body string }
 
 func realIssues(t testing.TB) []row {
 	t.Helper()
-	f, err := os.Open(shared(t, "data/issues/train.csv"))
+	f, err := os.Open(inputs.Path(t, "data", "issues", "train.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrBusy is returned by Open where another live engine has the directory.
+var ErrBusy = errors.New("another live engine has the state directory")
+
+// lock takes a file for this process until it is closed or the process ends.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(ErrBusy, f.Close())
+	}
+	return f, nil
+}
