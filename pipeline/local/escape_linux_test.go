@@ -91,14 +91,6 @@ func canOpen(path string, flag int) bool {
 	return err == nil
 }
 
-// phases are all children of an engine, by what they are for.
-func (e *Engine) phases() map[string]*phase {
-	return map[string]*phase{
-		"fetch for unverified": e.fetches[true], "fetch for the rest": e.fetches[false],
-		"extract for unverified": e.extracts[true], "extract for the rest": e.extracts[false], "act": e.act.phase,
-	}
-}
-
 // attempts makes every attempt of the kit from inside the phase's own child.
 func attempts(t *testing.T, p *phase, restricted bool) []escape.Result {
 	t.Helper()

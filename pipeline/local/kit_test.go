@@ -88,6 +88,14 @@ func openEngine(tb testing.TB, c Config, pipelines ...Pipeline) *Engine {
 	return e
 }
 
+// phases are all children of an engine, by what they are for.
+func (e *Engine) phases() map[string]*phase {
+	return map[string]*phase{
+		"fetch for unverified": e.fetches[true], "fetch for the rest": e.fetches[false],
+		"extract for unverified": e.extracts[true], "extract for the rest": e.extracts[false], "act": e.act.phase,
+	}
+}
+
 func needSandbox(t *testing.T) {
 	t.Helper()
 	if report := sandbox.Check(); !report.Full() {
