@@ -139,9 +139,13 @@ func listViolations(r *pipeline.Recipe, list *plan.List) []pipeline.Violation {
 // writeList writes outcomes.json into the folder of the recipe's package,
 // which the go command knows.
 func (a *App) writeList(r *pipeline.Recipe, list *plan.List) error {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", r.Package()).Output()
+	pkg := r.Package()
+	if pkg == "main" { // the go command knows no package by that path: the program is the one of this folder
+		pkg = "."
+	}
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 	if err != nil {
-		return fmt.Errorf("audit: find the folder of %s: want the go command in its module: %w", r.Package(), err)
+		return fmt.Errorf("audit: find the folder of %s: want the go command in its module: %w", pkg, err)
 	}
 	file := filepath.Join(strings.TrimSpace(string(out)), "outcomes.json")
 	encoded := list.Encode()

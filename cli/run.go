@@ -67,6 +67,8 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	case len(files) == 0:
 		return 0, usagef("run: want at least one event, a file or -")
+	case len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f != "-" })) > 1:
+		return 0, usagef("run: want standard input once, got - more than once")
 	case o.jobs < 1 || o.jobs > maxJobs:
 		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
 	}

@@ -117,6 +117,20 @@ func TestDecodeListTakesWhatAFormatterWrites(t *testing.T) {
 	}
 }
 
+// An outcome is admitted only where every parameter is one of the class's,
+// the first as well as the last.
+func TestAListOfAnotherParameterAdmitsNothing(t *testing.T) {
+	t.Parallel()
+	o := outcomeOf(t, GitHubLabel{target(), "y"})
+	good := BuildList("r", "abc", listPolicy, []Outcome{o}).Encode()
+	for from, to := range map[string]string{`"issue": "@target"`: `"issue": "@other"`, `"label": "y"`: `"label": "z"`, "\"address\": {\"issue\"": `"address": {"item"`} {
+		l, err := DecodeList(bytes.Replace(good, []byte(from), []byte(to), 1))
+		if err != nil || l.Outcomes().Int64() != 1 || l.Admits(o) {
+			t.Errorf("%s: %v: want a list that does not admit the outcome", to, err)
+		}
+	}
+}
+
 func TestDecodeListIsBounded(t *testing.T) {
 	t.Parallel()
 	good := sampleList(t)

@@ -76,12 +76,16 @@ func TestAKindWithoutARowIsNever(t *testing.T) {
 	}
 }
 
-func TestAlwaysGivesOneDecisionToEveryLabel(t *testing.T) {
+func TestARowAnswersWithADecisionOfTheListOnly(t *testing.T) {
 	t.Parallel()
-	for _, d := range []Decision{Never, Ask, Auto} {
+	for b := range 256 {
+		d, want := Decision(b), Never
+		if d == Ask || d == Auto {
+			want = d
+		}
 		for _, l := range Labels() {
-			if got := Always(d).For(l); got != d {
-				t.Errorf("Always(%s).For(%s) = %s", d, l, got)
+			if got := Always(d).For(l); got != want {
+				t.Errorf("Always(%d).For(%s) = %d: want %s", d, l, got, want)
 			}
 		}
 	}
