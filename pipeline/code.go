@@ -11,7 +11,7 @@ type Status string
 // The statuses of a run.
 const (
 	Staged      Status = "staged"      // computed and shown, nothing written
-	Done        Status = "done"        // every live action has its receipt
+	Done        Status = "done"        // every action that has a sink here has its receipt
 	Waiting     Status = "waiting"     // an action needs a person's answer
 	Dropped     Status = "dropped"     // the actor may not start runs
 	Ignored     Status = "ignored"     // nothing handles the event

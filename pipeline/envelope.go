@@ -163,10 +163,10 @@ func IsRecipeName(s string) bool { return isName(s, 32) }
 func IsActorID(s string) bool { return isPrefixed(s, actorSet, 64) }
 
 // IsRepository reports whether s has the form of a target's repository,
-// owner/name.
+// owner/name, and its name is no step in a path.
 func IsRepository(s string) bool {
 	owner, name, ok := strings.Cut(s, "/")
-	return ok && ownerSet.all(owner, 1, 39) && repoSet.all(name, 1, 100)
+	return ok && ownerSet.all(owner, 1, 39) && repoSet.all(name, 1, 100) && name != "." && name != ".."
 }
 
 // Check reports the first field of the envelope that is out of its bounds.

@@ -24,6 +24,12 @@ var forms = map[string]struct {
 	"repository": {repoForm, IsRepository, []string{"octo-org/sample", "a_b/.github", strings.Repeat("-", 39) + "/" + strings.Repeat(".", 100)}},
 }
 
+// stepsOut reports whether a repository's name is a step in a path, which the
+// form cannot say: no regular expression of RE2 leaves two words out briefly.
+func stepsOut(form, s string) bool {
+	return form == "repository" && (strings.HasSuffix(s, "/.") || strings.HasSuffix(s, "/.."))
+}
+
 // What is matched by hand is what the form in the error says.
 func TestFormsSayWhatIsMatched(t *testing.T) {
 	t.Parallel()
@@ -37,8 +43,9 @@ func TestFormsSayWhatIsMatched(t *testing.T) {
 				Fatalf(string, ...any)
 			}, s string) {
 				t.Helper()
-				if f.is(s) != re.MatchString(s) {
-					t.Fatalf("%q: matched %t, and %s says %t", s, f.is(s), f.form, re.MatchString(s))
+				want := re.MatchString(s) && !stepsOut(name, s)
+				if f.is(s) != want {
+					t.Fatalf("%q: matched %t, and %s says %t", s, f.is(s), f.form, want)
 				}
 			}
 			for _, s := range f.like {
