@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ const (
 // What a child is told through its environment, before it is restricted.
 const (
 	unsandboxedVariable = "DECANT_UNSANDBOXED" // run without restrictions
-	brokerVariable      = "DECANT_BROKER"      // descriptor 3 leads to declared hosts
+	brokerVariable      = "DECANT_BROKER"      // the declared hosts, with commas; descriptor 3 leads to them
 )
 
 // childConfig is the first line that a child reads, after it is restricted.
@@ -117,10 +118,16 @@ func serveChild(build builder, profile sandbox.Profile) error {
 }
 
 // brokeredClient is a client whose connections are made by the parent's
-// broker. A phase that declares no host gets one that reaches none.
+// broker, or by a broker of the child's own where descriptors cannot be
+// passed and nothing is restricted anyway. A phase that declares no host gets
+// one that reaches none.
 func brokeredClient() (*http.Client, error) {
-	dial := func(context.Context, string, string) (net.Conn, error) { return nil, broker.HostNotDeclared }
-	if os.Getenv(brokerVariable) != "" {
+	own := &broker.Broker{}
+	if hosts := os.Getenv(brokerVariable); hosts != "" {
+		own.Hosts = strings.Split(hosts, ",")
+	}
+	dial := own.DialContext
+	if len(own.Hosts) > 0 && runtime.GOOS == "linux" {
 		brokered, err := broker.Dialer(os.NewFile(3, "broker"))
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -161,13 +162,13 @@ func (e *Engine) preparePhases(dir string) error {
 		fetchHosts = append(fetchHosts, e.pipelines[name].Intake.Hosts...)
 		modelHosts = append(modelHosts, e.pipelines[name].Hosts...)
 	}
-	make := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
+	child := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
 		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits, warn: e.config.Warn}
 		if !e.sandboxed {
 			p.env = append(p.env[:len(p.env):len(p.env)], unsandboxedVariable+"=1")
 		}
 		if len(hosts) > 0 {
-			p.env = append(p.env[:len(p.env):len(p.env)], brokerVariable+"=1")
+			p.env = append(p.env[:len(p.env):len(p.env)], brokerVariable+"="+strings.Join(hosts, ","))
 		}
 		return p
 	}
@@ -178,10 +179,10 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	e.fetches, e.extracts = map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
-		e.fetches[unverified] = make(phaseFetch, read, fetchHosts, fetchTimeout, maxFetched)
-		e.extracts[unverified] = make(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer)
+		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, maxFetched)
+		e.extracts[unverified] = child(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer)
 	}
-	e.act = newAsker(make(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
+	e.act = newAsker(child(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
 	return nil
 }
 
