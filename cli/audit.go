@@ -15,6 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/act/plan"
+	"decant.dev/infra/authority"
+	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
 )
 
@@ -27,6 +29,10 @@ that policy does not name, a text in an automatic action that speaks, or an
 outcome list that is empty or stale.
 
   --json    print one audit.v1 object a line
+  --template FILE
+            instead, print who may do what by a synthesized CloudFormation
+            template of decant's, and exit with 1 where that is more or less
+            than the phases are to hold
   --write   write outcomes.json beside the recipe, for review; act enforces
             the list that was built in, so a rebuild is due
 
@@ -63,9 +69,16 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("audit", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	write := flags.Bool("write", false, "")
+	template := flags.String("template", "", "")
 	names, err := a.parse(flags, auditUsage, args)
 	if err != nil {
 		return 0, err
+	}
+	if *template != "" {
+		if len(names) > 0 || *asJSON || *write {
+			return 0, usagef("audit: --template stands alone")
+		}
+		return a.auditTemplate(*template)
 	}
 	recipes, err := a.recipes(names)
 	if err != nil {
@@ -99,6 +112,29 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		a.printReport(r, report)
 	}
 	return code, nil
+}
+
+// auditTemplate prints the authority that a template gives, and how it differs
+// from what each phase is to hold.
+func (a *App) auditTemplate(file string) (int, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0, fmt.Errorf("audit: %w", err)
+	}
+	table, err := authority.Compute(b)
+	if err != nil {
+		return 0, fmt.Errorf("audit: %s: %w", terminal.Line(file), err)
+	}
+	fmt.Fprint(a.Stdout, authority.Render(table))
+	violations := table.Compare(authority.Decant())
+	for _, v := range violations {
+		fmt.Fprintf(a.Stdout, "breach: %s\n", v)
+	}
+	if len(violations) > 0 {
+		return exitFailed, nil
+	}
+	fmt.Fprintln(a.Stdout, "no breach")
+	return exitOK, nil
 }
 
 // recipes are those of the names, or all.

@@ -28,11 +28,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	templates, err := filepath.Abs("../infra/authority/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each process of a story ends a second later under the race detector
 			env.Setenv("EVENTS", events)
+			env.Setenv("TEMPLATES", templates)
 			env.Setenv("DECANT_DIR", filepath.Join(env.WorkDir, "state"))
 			return nil
 		},

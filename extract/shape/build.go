@@ -249,13 +249,33 @@ func unbounded(t reflect.Type) (missing, mend string) {
 // reshaping names a method that makes the type's JSON, or its schema, other than what its fields say.
 func reshaping(t reflect.Type) string {
 	ptr := reflect.PointerTo(t)
-	for _, name := range []string{
-		"MarshalJSON", "UnmarshalJSON", "MarshalJSONTo", "UnmarshalJSONFrom", "MarshalText", "UnmarshalText", "AppendText",
-		"JSONSchemaAlias", "JSONSchemaProperty", "JSONSchemaExtend", "GetFieldDocString", "EnumDescriptor",
-	} {
-		if _, ok := ptr.MethodByName(name); ok {
-			return name
-		}
+	has := func(_ reflect.Method, ok bool) bool { return ok }
+	// Each name is a constant of its own call: for a variable one the linker keeps every method of every type.
+	switch {
+	case has(ptr.MethodByName("MarshalJSON")):
+		return "MarshalJSON"
+	case has(ptr.MethodByName("UnmarshalJSON")):
+		return "UnmarshalJSON"
+	case has(ptr.MethodByName("MarshalJSONTo")):
+		return "MarshalJSONTo"
+	case has(ptr.MethodByName("UnmarshalJSONFrom")):
+		return "UnmarshalJSONFrom"
+	case has(ptr.MethodByName("MarshalText")):
+		return "MarshalText"
+	case has(ptr.MethodByName("UnmarshalText")):
+		return "UnmarshalText"
+	case has(ptr.MethodByName("AppendText")):
+		return "AppendText"
+	case has(ptr.MethodByName("JSONSchemaAlias")):
+		return "JSONSchemaAlias"
+	case has(ptr.MethodByName("JSONSchemaProperty")):
+		return "JSONSchemaProperty"
+	case has(ptr.MethodByName("JSONSchemaExtend")):
+		return "JSONSchemaExtend"
+	case has(ptr.MethodByName("GetFieldDocString")):
+		return "GetFieldDocString"
+	case has(ptr.MethodByName("EnumDescriptor")):
+		return "EnumDescriptor"
 	}
 	if _, ok := ptr.MethodByName("JSONSchema"); ok && !t.Implements(hookType) {
 		return "JSONSchema, which has a pointer receiver or another signature and so is ignored,"

@@ -117,12 +117,8 @@ func (l *Ledger) row(w *writer, row table.Write) error {
 	if err := l.ensure(w, row.Table, names); err != nil {
 		return err
 	}
-	sets := make([]string, 0, len(names))
-	for _, n := range names[1:] {
-		sets = append(sets, fmt.Sprintf(`"%s" = excluded."%s"`, n, n))
-	}
-	_, err := w.exec(fmt.Sprintf(`INSERT INTO "%s" ("%s") VALUES (%s) ON CONFLICT (key) DO UPDATE SET %s`,
-		row.Table, strings.Join(names, `", "`), strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", "), strings.Join(sets, ", ")), values...)
+	_, err := w.exec(fmt.Sprintf(`INSERT OR REPLACE INTO "%s" ("%s") VALUES (%s)`,
+		row.Table, strings.Join(names, `", "`), strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")), values...)
 	return err
 }
 

@@ -1,0 +1,9 @@
+// Act admits runs and performs listed outcomes.
+package main
+
+import (
+	"decant.dev/pipeline/aws/lambdaact"
+	"decant.dev/recipes/issues"
+)
+
+func main() { lambdaact.Main(issues.Recipe) }

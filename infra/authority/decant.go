@@ -1,0 +1,144 @@
+package authority
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	lambda = Service + "lambda.amazonaws.com"
+	states = Service + "states.amazonaws.com"
+
+	aFunction = "AWS::Lambda::Function"
+	aTable    = "AWS::DynamoDB::Table"
+)
+
+// Decant is what each phase of decant holds (docs/threat-model.md, the wall of
+// authority): ingress and fetch put what strangers wrote, extract reads the
+// prompt and nothing else, act has its tables and is denied the text.
+func Decant() Expectation {
+	return Expectation{
+		Roles: []RoleRule{
+			{Name: "IngressRole", Holder: "Ingress", Type: aFunction, Trust: lambda},
+			{Name: "FetchRole", Holder: "Fetch", Type: aFunction, Trust: lambda},
+			{Name: "ExtractUnverifiedRole", Holder: "ExtractUnverified", Type: aFunction, Trust: lambda},
+			{Name: "ExtractRestRole", Holder: "ExtractRest", Type: aFunction, Trust: lambda},
+			{Name: "ActRole", Holder: "Act", Type: aFunction, Trust: lambda},
+			{Name: "ApproveRole", Holder: "Approve", Type: aFunction, Trust: lambda},
+			{Name: "MachineRole", Holder: "Machine", Type: "AWS::StepFunctions::StateMachine", Trust: states},
+		},
+		Names: []Name{
+			{Name: "RawBucket", Type: "AWS::S3::Bucket", Ends: []string{"RawBucket", "Raw", ""}},
+			{Name: "ActTable", Type: aTable, Ends: []string{"ActTable", "Act"}},
+			{Name: "GrantsTable", Type: aTable, Ends: []string{"GrantsTable", "Grants"}},
+			{Name: "RunsTable", Type: aTable, Ends: []string{"RunsTable", "Runs"}},
+			{Name: "ApprovalsTable", Type: aTable, Ends: []string{"ApprovalsTable", "Approvals"}},
+			{Name: "FailureQueue", Type: "AWS::SQS::Queue", Ends: []string{"FailureQueue", "Failures", ""}},
+			{Name: "GithubSecret", Type: "AWS::SecretsManager::Secret", Ends: []string{"GithubSecret", "GitHubSecret", ""}, Outside: "arn:*:secretsmanager:*:*:secret:*"},
+			{Name: "ApprovalTopic", Type: "AWS::SNS::Topic", Ends: []string{"ApprovalTopic", "Approvals", ""}, Optional: true},
+			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"Api", ""}, Optional: true},
+		},
+		Rights: decantRights(),
+		Denies: decantDenies(),
+	}
+}
+
+// overPlain is a request without TLS.
+var overPlain = Condition{"aws:SecureTransport", Pattern{Rest: "false"}}
+
+// decantDenies is what each phase may not, whatever else is allowed to it one
+// day: each is denied by name what the other phases hold.
+func decantDenies() []Right {
+	list := []Right{
+		right(Anyone, "s3:*", "RawBucket", overPlain),
+		right(Anyone, "s3:*", "RawBucket/*", overPlain),
+		right(Anyone, "sqs:*", "FailureQueue", overPlain),
+		right(Anyone, "sns:Publish", "ApprovalTopic", overPlain),
+
+		right("IngressRole", "s3:GetObject", "RawBucket/*"),
+		right("IngressRole", "s3:GetObjectVersion", "RawBucket/*"),
+		right("ExtractUnverifiedRole", "s3:*", "RawBucket/raw/*"),
+		right("ExtractRestRole", "s3:*", "RawBucket/raw/*"),
+	}
+	for _, who := range []string{"ActRole", "ApproveRole", "MachineRole"} {
+		list = append(list, right(who, "s3:*", "RawBucket"), right(who, "s3:*", "RawBucket/*"))
+	}
+	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole"} {
+		list = append(list, right(who, "secretsmanager:*", "GithubSecret"))
+	}
+	for who, tables := range map[string][]string{
+		"IngressRole":           {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
+		"FetchRole":             {"ActTable", "RunsTable", "ApprovalsTable"},
+		"ExtractUnverifiedRole": {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
+		"ExtractRestRole":       {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
+		"ApproveRole":           {"ActTable", "GrantsTable", "RunsTable"},
+	} {
+		for _, table := range tables {
+			list = append(list, right(who, "dynamodb:*", table))
+		}
+	}
+	slices.SortFunc(list, compareRights)
+	return list
+}
+
+// decantRights is the closed list of what may be done.
+func decantRights() []Rule {
+	list := []Rule{
+		{right("IngressRole", "secretsmanager:GetSecretValue", "GithubSecret"), Must},
+		{right("IngressRole", "s3:PutObject", "RawBucket/raw/*"), Must},
+		{right("IngressRole", "states:StartExecution", "Machine"), Must},
+
+		{right("FetchRole", "s3:GetObject", "RawBucket/raw/*"), Must},
+		{right("FetchRole", "s3:PutObject", "RawBucket/prompt/*"), Must},
+		{right("FetchRole", "dynamodb:GetItem", "GrantsTable"), Must},
+
+		{right("ExtractUnverifiedRole", "s3:GetObject", "RawBucket/prompt/*"), Must},
+		{right("ExtractRestRole", "s3:GetObject", "RawBucket/prompt/*"), Must},
+
+		{right("ActRole", "dynamodb:GetItem", "GrantsTable"), Must},
+		{right("ActRole", "dynamodb:GetItem", "ApprovalsTable"), Must},
+
+		{right("MachineRole", "dynamodb:UpdateItem", "RunsTable"), Must},
+		{right("MachineRole", "sqs:SendMessage", "FailureQueue"), Must},
+		{right("MachineRole", "sns:Publish", "ApprovalTopic"), May},
+		{right("ApproveRole", "states:SendTaskSuccess", "Machine"), Must},
+		{right("ApproveRole", "states:SendTaskFailure", "Machine"), May},
+
+		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{"Api", "/*"}}), May},
+		{right(Service+"cloudwatch.amazonaws.com", "sns:Publish", "ApprovalTopic", Condition{"aws:SourceAccount", Pattern{Rest: ownAccount}}), May},
+	}
+	add := func(need Need, who, resource string, actions ...string) {
+		for _, a := range actions {
+			list = append(list, Rule{right(who, a, resource), need})
+		}
+	}
+	add(Must, "ActRole", "ActTable", "dynamodb:GetItem", "dynamodb:PutItem")
+	add(May, "ActRole", "ActTable", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
+	add(May, "ActRole", "RunsTable", "dynamodb:PutItem", "dynamodb:UpdateItem")
+	add(May, "ApproveRole", "ApprovalsTable", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:GetItem")
+	for _, f := range []string{"Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve"} {
+		add(Must, "MachineRole", f, "lambda:InvokeFunction")
+	}
+	add(May, "MachineRole", "*", "logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery", "logs:DeleteLogDelivery",
+		"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
+		"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets")
+	for _, f := range []string{"Ingress", "Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve"} {
+		add(May, f+"Role", f+"Logs:*", "logs:CreateLogStream", "logs:PutLogEvents")
+		add(May, f+"Role", "*", "xray:PutTraceSegments", "xray:PutTelemetryRecords")
+	}
+	for _, f := range []string{"ExtractUnverified", "ExtractRest"} {
+		add(InNetwork, f+"Role", "*", "ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets",
+			"ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses")
+	}
+	return list
+}
+
+// right is an expected right. The name at the beginning of resource ends
+// before the first sign that is no letter.
+func right(who, action, resource string, when ...Condition) Right {
+	end := strings.IndexFunc(resource, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
+	if end < 0 {
+		end = len(resource)
+	}
+	return Right{Who: who, Action: action, Resource: Pattern{resource[:end], resource[end:]}, When: when}
+}

@@ -1,0 +1,141 @@
+// Package bucket keeps raw bodies and prompt objects in one S3 bucket.
+//
+// A key holds a recipe's name and a run's id, nothing else. A raw body is
+// written once and never replaced. Objects are written and read with SHA-256
+// checksums and only while the bucket belongs to the expected account, so
+// that a bucket of the same name in other hands is neither read nor fed.
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/aws/client"
+)
+
+// Bounds of an object, in bytes.
+const (
+	MaxRawBytes    = 4 << 20            // a body, as ingress bounds it
+	MaxPromptBytes = 32<<20 + 4<<10     // a prompt object, as fence bounds it
+	maxAnswer      = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
+)
+
+// Bucket is one bucket. It is safe for concurrent use.
+type Bucket struct {
+	s3    *s3.Client
+	name  string
+	owner string // account id
+}
+
+// Open makes a bucket's client. An endpoint that is not the service's own is
+// addressed by path.
+func Open(region, endpoint, name, owner string) *Bucket {
+	c := s3.NewFromConfig(client.Config(region, endpoint, maxAnswer), func(o *s3.Options) { o.UsePathStyle = endpoint != "" })
+	return &Bucket{s3: c, name: name, owner: owner}
+}
+
+// Raw returns the bodies of a recipe's runs as they were received, under
+// raw/<recipe>/<run>.
+func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, MaxRawBytes} }
+
+// Prompts returns the prompt objects of a recipe's runs, under
+// prompt/<recipe>/<run>.
+func (b *Bucket) Prompts(recipe string) Blobs { return Blobs{b, "prompt", recipe, MaxPromptBytes} }
+
+// Blobs keeps one value for each run.
+type Blobs struct {
+	bucket *Bucket
+	place  string
+	recipe string
+	max    int
+}
+
+// key refuses what is no id, so that no other text becomes a key.
+func (b Blobs) key(run string) (*string, error) {
+	if !pipeline.IsRecipeName(b.recipe) || !pipeline.IsRunID(run) {
+		return nil, pipeline.StoreFailed.Error("bucket: want a recipe's name and a run's id")
+	}
+	return aws.String(b.place + "/" + b.recipe + "/" + run), nil
+}
+
+// Put stores a run's value, in place of an earlier one.
+func (b Blobs) Put(ctx context.Context, run string, value []byte) error {
+	return b.put(ctx, run, value, nil)
+}
+
+// PutOnce stores a run's value unless there is one.
+func (b Blobs) PutOnce(ctx context.Context, run string, value []byte) error {
+	err := b.put(ctx, run, value, aws.String("*"))
+	var exists *existsError
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
+}
+
+// existsError says that a conditional write found an object.
+type existsError struct{}
+
+func (*existsError) Error() string { return "bucket: an object exists" }
+
+func (b Blobs) put(ctx context.Context, run string, value []byte, unless *string) error {
+	key, err := b.key(run)
+	if err != nil {
+		return err
+	}
+	if len(value) > b.max {
+		return pipeline.StoreFailed.Error("bucket: value of %d bytes: want at most %d", len(value), b.max)
+	}
+	_, err = b.bucket.s3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.bucket.name, Key: key, ExpectedBucketOwner: &b.bucket.owner,
+		Body: bytes.NewReader(value), ContentLength: aws.Int64(int64(len(value))), // seekable: a retry sends it again
+		ContentType: aws.String("application/octet-stream"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256, IfNoneMatch: unless,
+	})
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		switch api.ErrorCode() {
+		case "PreconditionFailed":
+			return &existsError{}
+		case "ConditionalRequestConflict": // another write of the key is under way
+			return client.RetryableError{}
+		}
+	}
+	return client.Fault("s3 put", err)
+}
+
+// Get returns a run's value, and false where there is none. A value over the
+// limit of its place is an error and is not read to its end.
+func (b Blobs) Get(ctx context.Context, run string) ([]byte, bool, error) {
+	key, err := b.key(run)
+	if err != nil {
+		return nil, false, err
+	}
+	out, err := b.bucket.s3.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &b.bucket.name, Key: key, ExpectedBucketOwner: &b.bucket.owner, ChecksumMode: types.ChecksumModeEnabled,
+	})
+	var none *types.NoSuchKey
+	switch {
+	case errors.As(err, &none):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, client.Fault("s3 get", err)
+	}
+	defer out.Body.Close()
+	value, err := io.ReadAll(io.LimitReader(out.Body, int64(b.max)+1))
+	switch {
+	case err != nil:
+		return nil, false, client.Fault("s3 get", fmt.Errorf("read: %w", err))
+	case len(value) > b.max:
+		return nil, false, pipeline.StoreFailed.Error("bucket: value of more than %d bytes", b.max)
+	}
+	return value, true, nil
+}

@@ -1,0 +1,220 @@
+// Package lambdaact is the Lambda entry of phase 3. It is asked twice about a
+// run: with the envelope alone, whether the run may begin and for which class
+// of extract; and with exactly envelope and structure, to act.
+//
+// It links nothing that has ever held a stranger's text: no fence, fetch,
+// extractor, event or S3 client.
+package lambdaact
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"decant.dev/act"
+	"decant.dev/act/plan"
+	"decant.dev/act/table"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/aws/approvals"
+	"decant.dev/pipeline/aws/client"
+	"decant.dev/pipeline/aws/environment"
+	"decant.dev/pipeline/aws/function"
+	"decant.dev/pipeline/aws/grants"
+	"decant.dev/pipeline/aws/tables"
+)
+
+// Main serves the recipes. It does not return.
+func Main(recipes ...*pipeline.Recipe) {
+	env, err := environment.Read(os.LookupEnv, environment.ActTable, environment.GrantsTable, environment.RunsTable,
+		environment.ApprovalsTable, environment.OwnIdentities, environment.Live)
+	if err != nil {
+		function.Exit(err)
+	}
+	region, endpoint := env.Get(environment.Region), env.Get(environment.Endpoint)
+	db := tables.Open(region, endpoint)
+	h, err := New(Config{
+		Recipes:    recipes,
+		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
+		Admissions: db.Admissions(env.Get(environment.ActTable)),
+		Ledger:     db.Ledger(env.Get(environment.ActTable)),
+		Runs:       db.Runs(env.Get(environment.RunsTable), time.Now),
+		Approvals:  approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable), time.Now),
+		Own:        env.Own(),
+		Live:       env.Live(),
+		Clock:      time.Now,
+	})
+	if err != nil {
+		function.Exit(err)
+	}
+	function.New(env, h.Handle).Start()
+}
+
+// Runs records how runs stand.
+type Runs interface {
+	Admitted(ctx context.Context, env pipeline.Envelope, a act.Admission) error
+	Acted(ctx context.Context, run string, structure jsontext.Value, out act.Output) error
+}
+
+// Approvals says what a person answered about a waiting run.
+type Approvals interface {
+	State(ctx context.Context, run string) (approvals.Answer, bool, error)
+}
+
+// Config is what act is made of.
+type Config struct {
+	Recipes    []*pipeline.Recipe
+	Authorizer pipeline.Authorizer
+	Admissions act.Admissions
+	Ledger     act.Ledger
+	Runs       Runs
+	Approvals  Approvals
+	Own        []string // identities that our sinks use
+	Live       bool     // outcomes are written and not only staged
+	Clock      func() time.Time
+}
+
+// Handler answers both of act's questions.
+type Handler struct {
+	config Config
+	act    act.Handler
+}
+
+// New checks what act is made of.
+func New(c Config) (*Handler, error) {
+	recipes, err := function.Recipes(c.Recipes)
+	if err != nil {
+		return nil, err
+	}
+	if c.Runs == nil || c.Approvals == nil {
+		return nil, errors.New("act: want a table of runs and one of approvals")
+	}
+	h := &Handler{c, act.Handler{
+		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
+	}}
+	for name, r := range recipes {
+		h.act.Digests[name] = r.Digest()
+	}
+	return h, h.act.Check()
+}
+
+// question is an envelope alone, one with the ceiling that fetch found, or an
+// envelope with a structure.
+type question struct {
+	Envelope  pipeline.Envelope `json:"envelope"`
+	Ceiling   plan.Label        `json:"ceiling,omitzero"`
+	Structure jsontext.Value    `json:"structure,omitzero"`
+}
+
+// The classes of extract, by what its process may have read before.
+const (
+	classUnverified = "unverified"
+	classRest       = "rest"
+)
+
+type admitted struct {
+	function.Verdict
+	Class string     `json:"class"`
+	Label plan.Label `json:"label"`
+}
+
+type acted struct {
+	function.Verdict
+	Status pipeline.Status `json:"status"` // staged, done or waiting
+}
+
+// Handle answers one question.
+func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, error) {
+	q, err := function.Decode[question](payload)
+	if err != nil {
+		return function.Reply{}, err
+	}
+	if _, err := (function.Envelope{Envelope: q.Envelope}).Checked(); err != nil {
+		return function.Reply{}, err
+	}
+	if q.Structure == nil {
+		return h.admit(ctx, act.AdmitInput{Envelope: q.Envelope, Ceiling: q.Ceiling})
+	}
+	if q.Ceiling.Valid() {
+		return function.Reply{Run: q.Envelope.Run}, pipeline.MalformedEvent.Error("want a ceiling or a structure, got both")
+	}
+	return h.perform(ctx, q)
+}
+
+func (h *Handler) admit(ctx context.Context, in act.AdmitInput) (function.Reply, error) {
+	env := in.Envelope
+	a := h.act.Admit(ctx, in)
+	reply := function.Reply{Run: env.Run, Code: a.Code}
+	class := classRest
+	if a.Label <= plan.Unverified {
+		class = classUnverified
+	}
+	reply.Answer = admitted{function.Good, class, a.Label}
+	return reply, h.config.Runs.Admitted(ctx, env, a)
+}
+
+func (h *Handler) perform(ctx context.Context, q question) (function.Reply, error) {
+	reply := function.Reply{Run: q.Envelope.Run}
+	// The orchestrator reads JSON and writes it anew, so that the bytes that
+	// extract sent do not arrive. Duplicate keys are refused before; spelling
+	// and order are set here, which closes them as channels; the decoder then
+	// asks for the canonical form of the shape.
+	if err := q.Structure.Canonicalize(); err != nil {
+		return reply, pipeline.NotCanonical.Error("structure could not be made canonical")
+	}
+	ledger := &remembering{Ledger: h.config.Ledger}
+	asked := h.act
+	asked.Ledger = ledger
+	out := asked.Act(ctx, act.Input{Envelope: q.Envelope, Structure: q.Structure})
+	var again client.RetryableError
+	if errors.As(ledger.err, &again) {
+		return reply, again
+	}
+	if out.Status == pipeline.Waiting {
+		if err := h.answered(ctx, q.Envelope.Run, &out); err != nil {
+			return reply, err
+		}
+	}
+	if err := h.config.Runs.Acted(ctx, q.Envelope.Run, q.Structure, out); err != nil {
+		return reply, err
+	}
+	switch out.Status {
+	case pipeline.Staged, pipeline.Done, pipeline.Waiting:
+		reply.Answer = acted{function.Good, out.Status}
+	default:
+		reply.Code = out.Code
+	}
+	return reply, nil
+}
+
+// answered looks at what a person said of a run that policy holds. Without a
+// record, or with one that still waits, the run waits; a refusal and an
+// approval that came too late end it.
+func (h *Handler) answered(ctx context.Context, run string, out *act.Output) error {
+	state, asked, err := h.config.Approvals.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	if asked && state != approvals.Waiting && state != approvals.Approved {
+		out.Status, out.Code = pipeline.PolicyNever.Status(), pipeline.PolicyNever
+		for i := range out.Actions {
+			out.Actions[i].Outcome = "refused"
+		}
+	}
+	return nil
+}
+
+// remembering keeps a ledger's error, of which act's output tells only that
+// there was one.
+type remembering struct {
+	act.Ledger
+	err error
+}
+
+func (r *remembering) Commit(ctx context.Context, receipts []act.Receipt, writes []table.Write) ([]act.Receipt, bool, error) {
+	existing, stored, err := r.Ledger.Commit(ctx, receipts, writes)
+	r.err = err
+	return existing, stored, err
+}
