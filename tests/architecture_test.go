@@ -48,6 +48,7 @@ var forbidden = []struct {
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
+	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
 }
