@@ -149,6 +149,9 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 // it may be made or not. apply may run more than once; only its last run is
 // committed.
 func (d *db) do(ctx context.Context, apply func(*writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	w := write{apply, make(chan error, 1)}
 	select {
 	case d.writes <- w:
