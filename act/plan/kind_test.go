@@ -60,7 +60,7 @@ func TestEveryFieldOfEveryKindHasAPlaceAndAPlainName(t *testing.T) {
 				addresses++
 			}
 			name := address + content
-			if !columnName.MatchString(name) || names[name] {
+			if !IsName(name) || names[name] {
 				t.Errorf("%s: parameter %q: want a plain name, once", k, name)
 			}
 			names[name] = true

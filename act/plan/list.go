@@ -330,8 +330,8 @@ func (cw classWire) class() (class, error) {
 			}
 			slices.Sort(names)
 			for _, n := range names {
-				if !columnName.MatchString(n) {
-					return c, fmt.Errorf("%s: parameter %.64q: want %s", aw.Kind, n, columnName)
+				if !IsName(n) {
+					return c, fmt.Errorf("%s: parameter %.64q: want %s", aw.Kind, n, NameForm)
 				}
 				values, err := factorValues(m.params[n])
 				if err != nil {

@@ -33,7 +33,14 @@ type fieldPlan struct {
 
 var fieldPlans sync.Map // reflect.Type → []fieldPlan
 
-var columnName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+// NameForm is the form of a parameter's, a table's and a column's name. Each
+// ledger holds what it stores to it once more.
+const NameForm = `^[a-z][a-z0-9_]{0,62}$`
+
+var namePattern = regexp.MustCompile(NameForm)
+
+// IsName reports whether s is of NameForm.
+func IsName(s string) bool { return namePattern.MatchString(s) }
 
 // maxInt is the largest whole number that every reader of JSON keeps exactly
 // (RFC 8785, section 3.2.2.3).
@@ -59,15 +66,15 @@ func Params(a Action) ([]Param, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
-	if row, ok := a.(TableRow); ok && !columnName.MatchString(row.Table) {
-		return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, columnName)
+	if row, ok := a.(TableRow); ok && !IsName(row.Table) {
+		return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, NameForm)
 	}
 	params := make([]Param, 0, len(fields)+8)
 	for _, f := range fields {
 		if cols, ok := rv.Field(f.index).Interface().([]Column); ok {
 			for _, c := range cols {
-				if !columnName.MatchString(c.Name) || slices.Contains(ReservedColumns(), c.Name) {
-					return nil, fmt.Errorf("action %s: column %.64q: want %s and none of %v", a.Kind(), c.Name, columnName, ReservedColumns())
+				if !IsName(c.Name) || slices.Contains(ReservedColumns(), c.Name) {
+					return nil, fmt.Errorf("action %s: column %.64q: want %s and none of %v", a.Kind(), c.Name, NameForm, ReservedColumns())
 				}
 				params = append(params, Param{c.Name, f.place, c.Value})
 			}

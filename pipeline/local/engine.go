@@ -109,8 +109,9 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		}
 		e.pipelines[name] = p
 		e.order = append(e.order, name)
-		e.digests[name] = p.Digest()
-		e.traces[name] = extract.VocabularyOf(p.Extractor(nil), p.Recipe.Shape())
+		x := p.Extractor(nil)
+		e.digests[name] = p.digest(x)
+		e.traces[name] = extract.VocabularyOf(x, p.Recipe.Shape())
 	}
 	if err := errors.Join(e.openStores(dir), e.preparePhases(dir)); err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -53,11 +53,11 @@ func (p Pipeline) check() error {
 	return nil
 }
 
-// Digest is the recipe digest that envelopes bear: of what act knows and of
+// digest is the recipe digest that envelopes bear: of what act knows and of
 // what fetch and extract know.
-func (p Pipeline) Digest() string {
+func (p Pipeline) digest(x extract.Extractor) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "decant pipeline digest v1\n%s\n%s\n%s\n", p.Recipe.Digest(), p.Intake.Digest(), extract.DigestOf(p.Extractor(nil)))
+	fmt.Fprintf(h, "decant pipeline digest v1\n%s\n%s\n%s\n", p.Recipe.Digest(), p.Intake.Digest(), extract.DigestOf(x))
 	return hex.EncodeToString(h.Sum(nil))
 }
 

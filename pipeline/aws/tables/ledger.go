@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -41,8 +40,6 @@ const (
 	maxSortKeyBytes = 1024
 	maxWrites       = 100
 )
-
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // commitAttempts bounds how often a commit is tried against others that touch
 // the same items.
@@ -166,14 +163,14 @@ func receiptOf(run string, i item.Item) (act.Receipt, error) {
 // rowItem checks names and sizes again: nothing else stands between a
 // recipe's constant and the table.
 func rowItem(w table.Write) (item.Item, error) {
-	if !nameForm.MatchString(w.Table) || w.Key == "" || len(w.Key) > maxSortKeyBytes {
-		return nil, pipeline.StoreFailed.Error("ledger: row: want a table of the form %s and a key of 1 to %d bytes", nameForm, maxSortKeyBytes)
+	if !plan.IsName(w.Table) || w.Key == "" || len(w.Key) > maxSortKeyBytes {
+		return nil, pipeline.StoreFailed.Error("ledger: row: want a table of the form %s and a key of 1 to %d bytes", plan.NameForm, maxSortKeyBytes)
 	}
 	columns := item.Item{}
 	for _, c := range w.Columns {
 		v, ok := cell(c.Value)
-		if !ok || !nameForm.MatchString(c.Name) {
-			return nil, pipeline.StoreFailed.Error("ledger: row: want columns of the form %s that hold text, whole numbers, booleans or nothing", nameForm)
+		if !ok || !plan.IsName(c.Name) {
+			return nil, pipeline.StoreFailed.Error("ledger: row: want columns of the form %s that hold text, whole numbers, booleans or nothing", plan.NameForm)
 		}
 		columns[c.Name] = v
 	}

@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"decant.dev/act"
+	"decant.dev/act/plan"
 	"decant.dev/act/table"
 )
 
@@ -25,8 +25,6 @@ CREATE TABLE IF NOT EXISTS receipts (
 	run TEXT NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL, params_sha256 TEXT NOT NULL,
 	state TEXT NOT NULL, outcome TEXT NOT NULL, label TEXT NOT NULL, acting_for TEXT NOT NULL, at INTEGER NOT NULL,
 	PRIMARY KEY (run, idx)) WITHOUT ROWID;`
-
-var sqlName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // OpenLedger opens or makes the ledger in dir.
 func OpenLedger(dir string) (*Ledger, error) {
@@ -110,8 +108,8 @@ func (l *Ledger) row(w *writer, row table.Write) error {
 		values = append(values, c.Value)
 	}
 	for _, n := range append([]string{row.Table}, names...) {
-		if !sqlName.MatchString(n) || n == "receipts" || strings.HasPrefix(n, "sqlite_") {
-			return fmt.Errorf("ledger: name %.64q of a table or column: want %s and not a reserved one", n, sqlName)
+		if !plan.IsName(n) || n == "receipts" || strings.HasPrefix(n, "sqlite_") {
+			return fmt.Errorf("ledger: name %.64q of a table or column: want %s and not a reserved one", n, plan.NameForm)
 		}
 	}
 	if err := l.ensure(w, row.Table, names); err != nil {
@@ -168,8 +166,8 @@ type Row struct {
 // Rows returns the rows of a table, by key. A table that does not exist has
 // none.
 func (l *Ledger) Rows(ctx context.Context, name string) ([]Row, error) {
-	if !sqlName.MatchString(name) {
-		return nil, fmt.Errorf("ledger: table %.64q: want %s", name, sqlName)
+	if !plan.IsName(name) {
+		return nil, fmt.Errorf("ledger: table %.64q: want %s", name, plan.NameForm)
 	}
 	var n int
 	if err := l.sql.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`, name).Scan(&n); err != nil || n == 0 {
