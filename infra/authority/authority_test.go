@@ -76,7 +76,11 @@ func TestTheTemplateIsAsExpected(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("want templates in testdata, got %v, %v", files, err)
 	}
-	for _, file := range files {
+	golden, err := filepath.Glob("../testdata/template*.golden.json")
+	if err != nil || len(golden) == 0 {
+		t.Fatalf("want the template that is deployed in ../testdata, got %v, %v", golden, err)
+	}
+	for _, file := range append(files, golden...) {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

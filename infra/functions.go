@@ -1,0 +1,186 @@
+package infra
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+)
+
+// right is one statement: exact actions on exact resources.
+type right struct {
+	sid       string
+	actions   []string
+	resources []*string
+	deny      bool
+}
+
+func may(sid string, actions []string, resources ...*string) right {
+	return right{sid: sid, actions: actions, resources: resources}
+}
+
+func never(sid string, actions []string, resources ...*string) right {
+	return right{sid: sid, actions: actions, resources: resources, deny: true}
+}
+
+func (r right) statement() awsiam.PolicyStatement {
+	effect := awsiam.Effect_ALLOW
+	if r.deny {
+		effect = awsiam.Effect_DENY
+	}
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid: &r.sid, Effect: effect, Actions: strs(r.actions...), Resources: &r.resources,
+	})
+}
+
+func document(rights []right) awsiam.PolicyDocument {
+	var statements []awsiam.PolicyStatement
+	for _, r := range rights {
+		statements = append(statements, r.statement())
+	}
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
+}
+
+// role is one role with one inline policy, which nothing adds to.
+func (p *Pipeline) role(id, description string, by awsiam.IPrincipal, rights []right) awsiam.Role {
+	return awsiam.NewRole(p.Construct, &id, &awsiam.RoleProps{
+		AssumedBy: by, Description: &description,
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"phase": document(rights)},
+	})
+}
+
+// function is one phase: its log group, its role and its program.
+func (p *Pipeline) function(phase Phase, what string, limit time.Duration, memory float64, environment map[string]*string, rights ...right) awslambda.Function {
+	id := phase.id()
+	logs := p.logGroup(id + "Logs")
+	rights = append(rights,
+		may("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
+		may("Trace", []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, str("*")))
+	if p.isolates(phase) {
+		rights = append(rights, networkInterfaces())
+	}
+	role := p.role(id+"Role", "decant: "+what, awsiam.NewServicePrincipal(str("lambda.amazonaws.com"), nil), rights)
+	p.wildcards(role, rights)
+	environment["POWERTOOLS_SERVICE_NAME"] = str(string(phase))
+	environment["POWERTOOLS_METRICS_NAMESPACE"] = str(p.namespace())
+	props := &awslambda.FunctionProps{
+		Description:  str("decant: " + what),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: awslambda.Architecture_ARM_64(),
+		Handler:      str("bootstrap"),
+		Code:         awslambda.Code_FromAsset(str(filepath.Join(p.props.Binaries, phase.program())), nil),
+		Environment:  &environment,
+		LogGroup:     logs,
+		MemorySize:   &memory,
+		Role:         role.WithoutPolicyUpdates(nil), // tracing and networks would add to it
+		Timeout:      cdk.Duration_Seconds(num(limit.Seconds())),
+		Tracing:      awslambda.Tracing_ACTIVE,
+	}
+	if n, ok := p.props.ReservedConcurrency[phase]; ok {
+		props.ReservedConcurrentExecutions = &n
+	}
+	if p.isolates(phase) {
+		p.isolate(props)
+	}
+	f := awslambda.NewFunction(p.Construct, &id, props)
+	for _, c := range []constructs.Construct{logs, role, f} {
+		phaseTag(c, phase)
+	}
+	p.Functions[phase], p.Roles[phase] = f, role
+	return f
+}
+
+func (p *Pipeline) logGroup(id string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(p.Construct, &id, &awslogs.LogGroupProps{
+		Retention: logPeriods[p.props.LogDays], RemovalPolicy: cdk.RemovalPolicy_DESTROY,
+	})
+}
+
+func (p *Pipeline) namespace() string { return "decant/" + p.props.Stage }
+
+// objects names the objects under a prefix of the bucket.
+func (p *Pipeline) objects(prefix string) *string {
+	arn := p.RawBucket.ArnForObjects(str(prefix + "*"))
+	p.prefixes[*arn] = prefix
+	return arn
+}
+
+// text is the bucket and everything in it.
+func (p *Pipeline) text() []*string { return []*string{p.RawBucket.BucketArn(), p.objects("")} }
+
+// workers are the phases that the machine asks. Each is allowed what its
+// phase holds, and denied by name the rest of what this stack has.
+func (p *Pipeline) workers() {
+	bucketEnv := func() map[string]*string {
+		return map[string]*string{
+			"DECANT_RAW_BUCKET": p.RawBucket.BucketName(), "DECANT_EXPECTED_OWNER": cdk.Aws_ACCOUNT_ID(),
+		}
+	}
+	act, grants, runs, approvals := p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.RunsTable.TableArn(), p.ApprovalsTable.TableArn()
+	s3, dynamo, secrets := []string{"s3:*"}, []string{"dynamodb:*"}, []string{"secretsmanager:*"}
+
+	env := bucketEnv()
+	env["DECANT_GRANTS_TABLE"] = p.GrantsTable.TableName()
+	p.own(env)
+	p.function(Fetch, "reads the world, writes only raw text", p.props.Limits.Fetch, 512, env,
+		may("ReadRaw", []string{"s3:GetObject"}, p.objects("raw/")),
+		may("WritePrompt", []string{"s3:PutObject"}, p.objects("prompt/")),
+		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
+		never("NoRecords", dynamo, act, runs, approvals),
+		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+
+	for _, phase := range []Phase{ExtractUnverified, ExtractRest} {
+		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, bucketEnv(),
+			may("ReadPrompt", []string{"s3:GetObject"}, p.objects("prompt/")),
+			never("NoRaw", s3, p.objects("raw/")),
+			never("NoTables", dynamo, act, grants, runs, approvals),
+			never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+	}
+
+	env = map[string]*string{
+		"DECANT_ACT_TABLE": p.ActTable.TableName(), "DECANT_GRANTS_TABLE": p.GrantsTable.TableName(),
+		"DECANT_RUNS_TABLE": p.RunsTable.TableName(), "DECANT_APPROVALS_TABLE": p.ApprovalsTable.TableName(),
+	}
+	p.own(env)
+	if p.props.Live {
+		env["DECANT_LIVE"] = str("true")
+	}
+	p.function(Act, "writes listed outcomes, and has never seen the text", p.props.Limits.Act, 256, env,
+		may("Receipts", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}, act),
+		may("RecordRun", []string{"dynamodb:UpdateItem"}, runs),
+		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
+		may("ReadApproval", []string{"dynamodb:GetItem"}, approvals),
+		never("NoText", s3, p.text()...),
+		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+
+	p.function(Approve, "records an answer and wakes one waiting run", 10*time.Second, 256,
+		map[string]*string{"DECANT_APPROVALS_TABLE": p.ApprovalsTable.TableName()},
+		may("Answers", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}, approvals),
+		never("NoText", s3, p.text()...),
+		never("NoRecords", dynamo, act, grants, runs),
+		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+}
+
+func (p *Pipeline) own(environment map[string]*string) {
+	if len(p.props.OwnIdentities) > 0 {
+		environment["DECANT_OWN_IDENTITIES"] = str(strings.Join(p.props.OwnIdentities, ","))
+	}
+}
+
+// ingress verifies deliveries. Its time is the least, since someone waits.
+func (p *Pipeline) ingress() {
+	p.function(Ingress, "verifies deliveries and starts runs", 10*time.Second, 256, map[string]*string{
+		"DECANT_RAW_BUCKET": p.RawBucket.BucketName(), "DECANT_EXPECTED_OWNER": cdk.Aws_ACCOUNT_ID(),
+		"DECANT_STATE_MACHINE_ARN": p.Machine.AttrArn(), "DECANT_GITHUB_SECRET_ARN": p.GitHubSecret.SecretArn(),
+	},
+		may("ReadSecret", []string{"secretsmanager:GetSecretValue"}, p.GitHubSecret.SecretArn()),
+		may("WriteRaw", []string{"s3:PutObject"}, p.objects("raw/")),
+		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn()),
+		never("NoReading", []string{"s3:GetObject", "s3:GetObjectVersion"}, p.objects("")),
+		never("NoTables", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.RunsTable.TableArn(), p.ApprovalsTable.TableArn()))
+}
