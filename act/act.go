@@ -26,6 +26,7 @@ import (
 	"decant.dev/act/table"
 	"decant.dev/extract/shape"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 )
 
 // Handler answers for a set of recipes. It is safe for concurrent use if the
@@ -35,10 +36,17 @@ type Handler struct {
 	Digests    map[string]string   // recipe name → recipe digest that an envelope must bear
 	Authorizer pipeline.Authorizer // who holds trigger, asked at act time
 	Admissions Admissions          // what the first answer was
+	Paused     Paused              // which recipes a person has stopped
+	Approvals  approval.Store      // needed where Live: what persons answered
 	Own        []string            // identities that our sinks use: they never start a run
 	Live       bool                // false: outcomes are staged, whatever sinks say
 	Ledger     Ledger              // needed where Live
 	Clock      func() time.Time
+}
+
+// Paused answers which recipes a person has stopped.
+type Paused interface {
+	Paused(ctx context.Context, recipe string) (bool, error)
 }
 
 // AdmitInput is an envelope, and the highest label that the run may still
@@ -76,7 +84,7 @@ type Action struct {
 	Target   string         `json:"target"`
 	Params   map[string]any `json:"params"`
 	Decision plan.Decision  `json:"decision"`
-	Outcome  string         `json:"outcome"` // staged, done, waiting or refused
+	Outcome  string         `json:"outcome"` // staged, done, waiting, refused, failed or not repeated
 	Reasons  []plan.Reason  `json:"reasons,omitempty"`
 }
 
@@ -105,6 +113,12 @@ func (h *Handler) admit(ctx context.Context, env pipeline.Envelope) Admission {
 	}
 	if code := h.mayTrigger(env.Actor); code != pipeline.OK {
 		return Admission{Code: code}
+	}
+	switch paused, err := h.Paused.Paused(ctx, env.Recipe); {
+	case err != nil:
+		return Admission{Code: pipeline.StoreFailed}
+	case paused:
+		return Admission{Code: pipeline.Paused}
 	}
 	return Admission{Label: h.label(ctx, recipe, env)}
 }
@@ -185,7 +199,7 @@ func (h *Handler) Act(ctx context.Context, in Input) Output {
 	if list, _ := r.List(); !list.Admits(outcome) {
 		return ended(pipeline.UnlistedOutcome, admission.Label)
 	}
-	return h.perform(ctx, in.Envelope, admission.Label, r.Policy(), outcome, handles)
+	return h.perform(ctx, in, admission.Label, r, outcome, handles)
 }
 
 func ended(code pipeline.Code, l plan.Label) Output {
@@ -194,7 +208,8 @@ func ended(code pipeline.Code, l plan.Label) Output {
 
 // perform applies policy to a listed outcome. The outcome goes as a whole:
 // one action that policy forbids or wants asked holds all of them back.
-func (h *Handler) perform(ctx context.Context, env pipeline.Envelope, label plan.Label, policy plan.Policy, o plan.Outcome, handles shape.Handles) Output {
+func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recipe *pipeline.Recipe, o plan.Outcome, handles shape.Handles) Output {
+	env, policy := in.Envelope, recipe.Policy()
 	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
 	resolver := plan.Resolver{Content: handles.Content, Target: env.Target.String()}
 	strictest := plan.Auto
@@ -229,7 +244,7 @@ func (h *Handler) perform(ctx context.Context, env pipeline.Envelope, label plan
 	case plan.Auto:
 		return h.write(ctx, out, receipts, writes)
 	case plan.Ask:
-		return held(out, pipeline.ApprovalNeeded, "waiting")
+		return h.asked(ctx, in, recipe, out, receipts, writes)
 	default:
 		return held(out, pipeline.PolicyNever, "refused")
 	}
@@ -307,6 +322,10 @@ func (h *Handler) Check() error {
 		return fmt.Errorf("act: want an authorizer")
 	case h.Admissions == nil:
 		return fmt.Errorf("act: want admissions")
+	case h.Paused == nil:
+		return fmt.Errorf("act: want to know which recipes are paused")
+	case h.Live && h.Approvals == nil:
+		return fmt.Errorf("act: live: want approvals")
 	case h.Clock == nil:
 		return fmt.Errorf("act: want a clock")
 	case h.Live && h.Ledger == nil:

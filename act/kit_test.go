@@ -13,6 +13,7 @@ import (
 	"decant.dev/act/table"
 	"decant.dev/extract/shape"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 	"github.com/invopop/jsonschema"
 )
 
@@ -149,10 +150,42 @@ func listed(tb testing.TB, s pipeline.Spec[report]) *pipeline.Recipe {
 	return pipeline.New(s)
 }
 
+// records is the Store port of approvals in memory, and Paused beside it.
+type records struct {
+	mu     sync.Mutex
+	of     map[string]approval.Record
+	paused map[string]bool
+	fail   error
+}
+
+func (s *records) Get(_ context.Context, run string) (approval.Record, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.of[run]
+	return r, ok, s.fail
+}
+
+func (s *records) Put(_ context.Context, r approval.Record) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil || s.of[r.Run].Version != r.Version {
+		return false, s.fail
+	}
+	r.Version++
+	s.of[r.Run] = r
+	return true, nil
+}
+
+func (s *records) Paused(_ context.Context, recipe string) (bool, error) {
+	return s.paused[recipe], s.fail
+}
+
 // handlerOf answers for one recipe, with the maintainer's grant.
 func handlerOf(r *pipeline.Recipe, live bool) (*Handler, *memory) {
 	m := newMemory()
+	s := &records{of: map[string]approval.Record{}, paused: map[string]bool{}}
 	return &Handler{
+		Paused: s, Approvals: s,
 		Recipes: map[string]*pipeline.Recipe{r.Name(): r}, Digests: map[string]string{r.Name(): digest},
 		Authorizer: grants{holds: map[string]bool{maintainer + " " + channel: true}}, Own: []string{own},
 		Admissions: NewAdmissions(), Live: live, Ledger: m, Clock: func() time.Time { return noon.In(time.FixedZone("", 7200)) },

@@ -66,6 +66,7 @@ const (
 	RecipeChanged      Code = "recipe_changed"       // the envelope was made for another version of the recipe
 	OutcomesEmpty      Code = "outcomes_empty"       // the outcome list was never written
 	OutcomesStale      Code = "outcomes_stale"       // the outcome list is for another shape or policy
+	Paused             Code = "paused"               // a person has stopped the recipe
 
 	// Fetch.
 	TriggerTooLarge Code = "trigger_too_large" // the triggering message exceeds 256 KiB
@@ -84,6 +85,9 @@ const (
 	PlanFailed       Code = "plan_failed"       // the plan panicked or returned an invalid action
 	PolicyNever      Code = "policy_never"      // policy forbids an action under the label
 	ApprovalNeeded   Code = "approval_needed"   // policy asks a person first
+	ApprovalDenied   Code = "approval_denied"   // the person said no
+	ApprovalExpired  Code = "approval_expired"  // nobody answered in time
+	ApproverLost     Code = "approver_lost"     // who approved may not do so any more
 	StoreFailed      Code = "store_failed"      // a store did not take a write
 	NotAdmitted      Code = "not_admitted"      // act was not asked to admit the run first
 	AlreadyPerformed Code = "already_performed" // the run has receipts of another outcome, which stand
@@ -102,11 +106,12 @@ var statusOf = map[Code]Status{
 	BodyTooLarge: Failed, MalformedEvent: Failed, MalformedBody: Failed, BodyMisfit: Failed,
 	Ping: Ignored, UnhandledEvent: Ignored, NoCommand: Ignored,
 	AgentsNeverTrigger: Dropped,
-	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused,
+	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused, Paused: Refused,
 	TriggerTooLarge: Failed, Unreadable: Quarantined,
 	NoAnswer: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
-	ApprovalNeeded: Waiting, StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,
+	ApprovalNeeded: Waiting, ApprovalDenied: Refused, ApprovalExpired: Refused, ApproverLost: Refused,
+	StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,
 	Stopped: Failed, PhaseUnready: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
 }
 

@@ -162,6 +162,10 @@ func IsRecipeName(s string) bool { return isName(s, 32) }
 // colon, and the id that the source gives, as "github:583231".
 func IsActorID(s string) bool { return isPrefixed(s, actorSet, 64) }
 
+// IsChannel reports whether s has the form of what grants are about, as
+// "github:owner/name".
+func IsChannel(s string) bool { return isPrefixed(s, channelSet, 160) }
+
 // IsRepository reports whether s has the form of a target's repository,
 // owner/name, and its name is no step in a path.
 func IsRepository(s string) bool {
@@ -187,7 +191,7 @@ func (e Envelope) Check() error {
 		return errors.New("envelope: body_sha256: want " + hexForm)
 	case !IsActorID(e.Actor.ID):
 		return errors.New("envelope: actor.id: want " + actorForm)
-	case !isPrefixed(e.Channel, channelSet, 160):
+	case !IsChannel(e.Channel):
 		return errors.New("envelope: channel: want " + channelForm)
 	case !isEvent(e.Target.Event):
 		return errors.New("envelope: target.event: want " + eventForm)

@@ -24,6 +24,9 @@ import (
 // A recipe with more is a breach.
 const MaxSkeletons = 1 << 20
 
+// maxApprovals is the most persons that a recipe can want to approve.
+const maxApprovals = 2
+
 // Event is one of a source's events that a recipe handles.
 type Event struct {
 	Name string // the source's name, as "issues.opened"
@@ -53,6 +56,9 @@ type Spec[T any] struct {
 	// MaxDecide and MaxCarry are the limits, in bits, of what a structure may
 	// decide and carry. Zero means none may.
 	MaxDecide, MaxCarry float64
+	// Approvals is how many persons have to approve an outcome that policy
+	// asks about, 1 or 2; zero means 1.
+	Approvals int
 }
 
 // Recipe is a checked Spec. It is immutable and safe for concurrent use.
@@ -67,6 +73,7 @@ type Recipe struct {
 	shape               *shape.Shape
 	pkgPath             string
 	maxDecide, maxCarry float64
+	approvals           int
 	decide              func(*shape.Value, plan.Target) ([]plan.Action, shape.Handles, error)
 	skeletons           func(plan.Target, func([]plan.Action) bool) error
 	violations          []Violation
@@ -135,7 +142,7 @@ func (r *Recipe) fault() string {
 func Build[T any](s Spec[T]) *Recipe {
 	r := &Recipe{
 		name: s.Name, policy: s.Policy, events: slices.Clone(s.Events), outcomes: s.Outcomes,
-		maxDecide: s.MaxDecide, maxCarry: s.MaxCarry,
+		maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
@@ -148,6 +155,9 @@ func Build[T any](s Spec[T]) *Recipe {
 		if !isEvent(e.Name) {
 			r.breach("event_name", "Events", "%.64q: want %s", e.Name, eventForm)
 		}
+	}
+	if s.Approvals < 0 || s.Approvals > maxApprovals {
+		r.breach("approvals", "Approvals", "%d: want 1 or %d persons", s.Approvals, maxApprovals)
 	}
 	for _, err := range s.Policy.Check() {
 		r.breach("policy_row", "Policy", "%v", err)
@@ -236,6 +246,9 @@ func (r *Recipe) Shape() *shape.Shape { return r.shape }
 // Policy returns the recipe's policy table.
 func (r *Recipe) Policy() plan.Policy { return r.policy }
 
+// Approvals returns how many persons have to approve what policy asks about.
+func (r *Recipe) Approvals() int { return r.approvals }
+
 // Package returns the import path of the package that declares the shape,
 // which is where outcomes.json stands.
 func (r *Recipe) Package() string { return r.pkgPath }
@@ -303,11 +316,11 @@ func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handl
 	return o, handles, err
 }
 
-// Digest identifies what act knows of the recipe: name, shape, policy, events
-// and outcome list.
+// Digest identifies what act knows of the recipe: name, shape, policy,
+// approvals, events and outcome list.
 func (r *Recipe) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "decant recipe digest v1\n%s\n%s\n", r.name, r.policy.Digest())
+	fmt.Fprintf(h, "decant recipe digest v2\n%s\n%s\n%d\n", r.name, r.policy.Digest(), r.approvals)
 	if r.shape != nil {
 		fmt.Fprintln(h, r.shape.Digest())
 	}

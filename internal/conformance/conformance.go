@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"decant.dev/act/plan"
 	"decant.dev/act/table"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 )
 
 // Blobs keeps one value for each run.
@@ -294,6 +296,99 @@ func TestAuthorizer(t *testing.T, g Grants) {
 		cancel()
 		if got, err := g.HoldsTrigger(over, person, channel); got && err != nil {
 			t.Errorf("got true beside %v", err)
+		}
+	})
+}
+
+// question is one that a run of a suite waits for.
+func question(id string, wanted int) approval.Question {
+	return approval.Question{
+		Run: id, Binding: strings.Repeat("ab", 32), Recipe: "conformance", Channel: "github:conformance/one", Requester: "github:12", Wanted: wanted,
+	}
+}
+
+// TestApprovals holds a store of approvals to its promises. It may hold the
+// records of other runs.
+func TestApprovals(t *testing.T, s approval.Store) {
+	ctx := t.Context()
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	fresh := func(id string) approval.Record {
+		return approval.Record{Question: question(id, 2), State: approval.Waiting, Asked: at, Expires: at.Add(approval.MaxAge)}
+	}
+	put := func(t *testing.T, r approval.Record, want bool) {
+		t.Helper()
+		if ok, err := s.Put(ctx, r); ok != want || err != nil {
+			t.Errorf("put version %d: got %t, %v; want %t", r.Version, ok, err, want)
+		}
+	}
+	get := func(t *testing.T, want approval.Record) {
+		t.Helper()
+		if r, ok, err := s.Get(ctx, want.Run); !ok || err != nil || !reflect.DeepEqual(r, want) {
+			t.Errorf("got %+v, %t, %v; want %+v", r, ok, err, want)
+		}
+	}
+	t.Run("a run that was not asked about has no record", func(t *testing.T) {
+		if _, ok, err := s.Get(ctx, run(20, 1)); ok || err != nil {
+			t.Errorf("got %t, %v", ok, err)
+		}
+	})
+	t.Run("a record comes back whole and counts its writes", func(t *testing.T) {
+		r := fresh(run(21, 1))
+		r.Answers = []approval.Given{}
+		put(t, r, true)
+		r.Version = 1
+		get(t, r)
+		r.Answers, r.Token = []approval.Given{{Person: "github:12", Answer: approval.Approve, At: at}}, "token/+="
+		put(t, r, true)
+		r.Version = 2
+		get(t, r)
+	})
+	t.Run("a write that another overtook changes nothing", func(t *testing.T) {
+		r := fresh(run(22, 1))
+		put(t, r, true)
+		put(t, r, false) // there is one
+		r.Version = 1
+		r.Token = "second"
+		put(t, r, true)
+		r.Token = "late"
+		put(t, r, false)
+		r.Version = 3
+		put(t, r, false)
+		if got, _, err := s.Get(ctx, r.Run); err != nil || got.Token != "second" || got.Version != 2 {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		missing := fresh(run(22, 2))
+		missing.Version = 1
+		put(t, missing, false)
+	})
+	t.Run("of many at once one write stands", func(t *testing.T) {
+		r := fresh(run(23, 1))
+		var stored [8]bool
+		errs := together(len(stored), func(i int) (err error) {
+			mine := r
+			mine.Token = fmt.Sprintf("token %d", i)
+			stored[i], err = s.Put(ctx, mine)
+			return err
+		})
+		got, _, err := s.Get(ctx, r.Run)
+		n := 0
+		for i, ok := range stored {
+			if ok {
+				n++
+				if errs[i] != nil || got.Token != fmt.Sprintf("token %d", i) {
+					t.Errorf("write %d stands by its answer (%v), and the store has %q", i, errs[i], got.Token)
+				}
+			}
+		}
+		if n != 1 || err != nil {
+			t.Errorf("%d writes stand, %v", n, err)
+		}
+	})
+	t.Run("a record that does not fit its answers is not stored", func(t *testing.T) {
+		r := fresh(run(24, 1))
+		r.State = approval.Approved
+		if ok, err := s.Put(ctx, r); ok || err == nil {
+			t.Errorf("got %t, %v", ok, err)
 		}
 	})
 }

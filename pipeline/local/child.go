@@ -21,6 +21,7 @@ import (
 	"decant.dev/extract/shape"
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/local/broker"
 	"decant.dev/pipeline/local/sandbox"
 	"decant.dev/pipeline/local/store"
@@ -46,6 +47,9 @@ type childConfig struct {
 	Digests map[string]string `json:"digests"` // recipe name → recipe digest
 	Grants  string            `json:"grants"`  // the grants file
 	Ledger  string            `json:"ledger"`  // the directory of act's tables
+	Paused  string            `json:"paused"`  // the directory of the recipes that are stopped
+	// Approvals is the directory of what persons were asked and answered.
+	Approvals string `json:"approvals"`
 }
 
 // builder makes a phase's handler in its child. The client reaches the hosts
@@ -206,19 +210,23 @@ func extractHandler(pipelines []Pipeline, client *http.Client) handler {
 
 func actHandler(pipelines []Pipeline, c childConfig) (handler, error) {
 	if !c.Live {
-		return actHandlerOn(pipelines, c, nil)
+		return actHandlerOn(pipelines, c, nil, nil)
 	}
 	ledger, err := store.OpenLedger(c.Ledger)
 	if err != nil {
 		return nil, err
 	}
-	return actHandlerOn(pipelines, c, ledger)
+	approvals, err := store.OpenApprovals(c.Approvals)
+	if err != nil {
+		return nil, err
+	}
+	return actHandlerOn(pipelines, c, ledger, approvals)
 }
 
-func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger) (handler, error) {
+func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger, approvals approval.Store) (handler, error) {
 	h := &act.Handler{
-		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants),
-		Admissions: act.NewAdmissions(), Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
+		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants), Admissions: act.NewAdmissions(),
+		Paused: NewPauses(c.Paused), Approvals: approvals, Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
 	}
 	for _, p := range pipelines {
 		h.Recipes[p.Recipe.Name()] = p.Recipe

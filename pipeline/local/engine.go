@@ -51,11 +51,14 @@ type Engine struct {
 	mode      store.Mode
 	closing   sync.Once
 
+	dir     string // the state directory, absolute
+	held    string // the grants file that act reads
 	lock    *os.File
 	grants  grantsCopy
 	journal *store.Journal
 	raw     *store.Blobs
 	prompts map[store.Mode]*store.Blobs
+	asked   *store.Approvals
 
 	running sync.Map     // run id → *attempt under way
 	step    func(string) // called before and after each call and each write; for tests that stop there
@@ -113,6 +116,7 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		e.digests[name] = p.digest(x)
 		e.traces[name] = extract.VocabularyOf(x, p.Recipe.Shape())
 	}
+	e.dir = dir
 	if err := errors.Join(e.openStores(dir), e.preparePhases(dir)); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -131,6 +135,9 @@ func (e *Engine) openStores(dir string) (err error) {
 	if e.raw, err = store.OpenBlobs(filepath.Join(dir, "raw")); err != nil {
 		return err
 	}
+	if e.asked, err = store.OpenApprovals(filepath.Join(dir, approvalsDir)); err != nil {
+		return err
+	}
 	e.prompts = map[store.Mode]*store.Blobs{}
 	for _, mode := range []store.Mode{store.StagedMode, store.LiveMode} {
 		if e.prompts[mode], err = store.OpenBlobs(filepath.Join(dir, "prompts", string(mode))); err != nil {
@@ -144,13 +151,15 @@ func (e *Engine) openStores(dir string) (err error) {
 // preparePhases says what each child holds: fetch reads grants; extract has
 // no file at all; act reads grants and, where it writes, has its own tables.
 func (e *Engine) preparePhases(dir string) error {
-	grants, ledger := filepath.Join(dir, "grants"), filepath.Join(dir, "act")
-	for _, d := range []string{grants, ledger} {
+	grants, ledger, approvals := filepath.Join(dir, grantsDir), filepath.Join(dir, "act"), filepath.Join(dir, approvalsDir)
+	paused := filepath.Join(grants, pausedDir)
+	for _, d := range []string{paused, ledger, approvals} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}
-	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: filepath.Join(grants, "grants.json"), Ledger: ledger}
+	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: filepath.Join(grants, grantsName),
+		Ledger: ledger, Paused: paused, Approvals: approvals}
 	if e.config.Grants != "" {
 		config.Grants = filepath.Join(grants, "given.json")
 		e.grants = grantsCopy{from: e.config.Grants, to: config.Grants}
@@ -158,6 +167,7 @@ func (e *Engine) preparePhases(dir string) error {
 			return err
 		}
 	}
+	e.held = config.Grants
 	var fetchHosts, modelHosts []string
 	for _, name := range e.order {
 		fetchHosts = append(fetchHosts, e.pipelines[name].Intake.Hosts...)
@@ -176,7 +186,7 @@ func (e *Engine) preparePhases(dir string) error {
 	read := sandbox.Profile{ReadOnly: []string{grants}}
 	acts := read
 	if e.config.Live {
-		acts.ReadWrite = []string{ledger}
+		acts.ReadWrite = []string{ledger, approvals}
 	}
 	e.fetches, e.extracts = map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
@@ -186,6 +196,14 @@ func (e *Engine) preparePhases(dir string) error {
 	e.act = newAsker(child(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
 	return nil
 }
+
+// Where the state directory keeps what people decide.
+const (
+	grantsDir    = "grants"
+	grantsName   = "grants.json"
+	pausedDir    = "paused" // in grantsDir
+	approvalsDir = "approvals"
+)
 
 // childLimits keep a child small: its work is one item at a time.
 var childLimits = []string{"GOMAXPROCS=2", "GOGC=150", "GOMEMLIMIT=96MiB"}
@@ -227,6 +245,9 @@ func (e *Engine) close() error {
 	}
 	if e.raw != nil {
 		errs = append(errs, e.raw.Close())
+	}
+	if e.asked != nil {
+		errs = append(errs, e.asked.Close())
 	}
 	for _, b := range e.prompts {
 		errs = append(errs, b.Close())

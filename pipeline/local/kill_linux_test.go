@@ -153,7 +153,11 @@ func killedAct() bool {
 			if err != nil {
 				return nil, err
 			}
-			return actHandlerOn(testPipelines(), c, mortal{l, side, filepath.Join(c.Ledger, "died")})
+			a, err := store.OpenApprovals(c.Approvals)
+			if err != nil {
+				return nil, err
+			}
+			return actHandlerOn(testPipelines(), c, mortal{l, side, filepath.Join(c.Ledger, "died")}, a)
 		},
 	})
 }

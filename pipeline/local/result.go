@@ -88,6 +88,14 @@ func encodeActions(actions []act.Action) ([]byte, error) {
 
 func encodeTrace(t extract.Trace) ([]byte, error) { return json.Marshal(t) }
 
+// decodeTrace reads what the journal kept, which may be nothing.
+func decodeTrace(b []byte, t *extract.Trace) error {
+	if len(b) == 0 {
+		return nil
+	}
+	return json.Unmarshal(b, t)
+}
+
 // FromEntry is the result as the journal recorded it. A run that has not ended
 // is one that was stopped.
 func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
@@ -111,29 +119,13 @@ func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
 			return Result{}, err
 		}
 	}
-	if len(entry.Trace) > 0 {
-		if err := json.Unmarshal(entry.Trace, &r.Trace); err != nil {
-			return Result{}, err
-		}
-	}
-	return r, nil
+	return r, decodeTrace(entry.Trace, &r.Trace)
 }
 
 // recordedResult answers a repeated live run from the journal, where the
-// earlier one ended with an answer that stands: it was performed, or it waits
-// under the recipe as it is now. Anything else is tried again.
-func (e *Engine) recordedResult(entry store.Entry, env pipeline.Envelope) (Result, bool) {
-	if entry.State != store.Ended {
-		return Result{}, false
-	}
-	begun, err := pipeline.DecodeEnvelope(entry.Envelope)
-	if err != nil {
-		return Result{}, false
-	}
-	switch {
-	case entry.Status == pipeline.Done:
-	case entry.Status == pipeline.Waiting && begun.RecipeDigest == env.RecipeDigest:
-	default:
+// earlier one was performed. Anything else is tried again.
+func (e *Engine) recordedResult(entry store.Entry) (Result, bool) {
+	if entry.State != store.Ended || entry.Status != pipeline.Done {
 		return Result{}, false
 	}
 	recorded, err := e.FromEntry(entry)
@@ -142,9 +134,10 @@ func (e *Engine) recordedResult(entry store.Entry, env pipeline.Envelope) (Resul
 }
 
 // unfinished returns the envelope of a run that was begun with the recipe as
-// it is now and has not ended. A run of another version starts over.
+// it is now and has not ended, or that waits for a person: act is asked again
+// how that stands. A run of another version starts over.
 func unfinished(entry store.Entry, env pipeline.Envelope) (pipeline.Envelope, bool) {
-	if entry.State == store.Ended {
+	if entry.State == store.Ended && entry.Status != pipeline.Waiting {
 		return env, false
 	}
 	begun, err := pipeline.DecodeEnvelope(entry.Envelope)

@@ -103,11 +103,14 @@ func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope,
 		if err != nil {
 			return r.end(pipeline.StoreFailed)
 		}
-		if recorded, ok := e.recordedResult(before, env); known && ok {
+		if recorded, ok := e.recordedResult(before); known && ok {
 			return recorded
 		}
 		if begun, ok := unfinished(before, env); known && ok {
 			entry, env, resumed = before, begun, true
+			if before.State == store.Ended { // it waits, with its structure in the journal
+				entry.State = store.Extracted
+			}
 		}
 	}
 	if !resumed {
@@ -150,7 +153,11 @@ func (e *Engine) advance(ctx context.Context, p Pipeline, env pipeline.Envelope,
 	}
 	r.Label = label
 	structure := jsontext.Value(entry.Structure)
-	if entry.State != store.Extracted {
+	if entry.State == store.Extracted {
+		if err := decodeTrace(entry.Trace, &r.Trace); err != nil {
+			return r.end(pipeline.StoreFailed)
+		}
+	} else {
 		object, lowest, code := e.fetched(ctx, env, body, label)
 		if code != pipeline.OK {
 			return r.end(code)
@@ -259,7 +266,7 @@ func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelop
 }
 
 // Resume carries every live run that an earlier process left unfinished to
-// its end. A run whose recipe or body is no longer here ends as failed.
+// its end, and on every run that was answered meanwhile. A run whose recipe or body is no longer here ends as failed.
 func (e *Engine) Resume(ctx context.Context) ([]Result, error) {
 	if e.mode != store.LiveMode {
 		return nil, nil
@@ -276,7 +283,8 @@ func (e *Engine) Resume(ctx context.Context) ([]Result, error) {
 		}
 		results = append(results, r)
 	}
-	return results, ctx.Err()
+	answered, err := e.Answered(ctx)
+	return append(results, answered...), err
 }
 
 func (e *Engine) resume(ctx context.Context, entry store.Entry) (Result, error) {

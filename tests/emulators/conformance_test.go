@@ -8,6 +8,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"decant.dev/internal/conformance"
+	"decant.dev/pipeline/aws/approvals"
 	"decant.dev/pipeline/aws/bucket"
 	"decant.dev/pipeline/aws/grants"
 	"decant.dev/pipeline/aws/tables"
@@ -43,6 +44,11 @@ func TestLedgerConforms(t *testing.T) {
 		return rows, err
 	}
 	conformance.TestLedger(t, conformance.Ledger{Ledger: l, Rows: rows})
+}
+
+func TestApprovalsConform(t *testing.T) {
+	testCredentials(t)
+	conformance.TestApprovals(t, approvals.Open(region, open(t).url, "Approvals"))
 }
 
 func TestGrantsConform(t *testing.T) {

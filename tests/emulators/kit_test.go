@@ -44,7 +44,7 @@ var functions = map[string]map[string]string{
 	"extract": {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account},
 	"act": {"DECANT_ACT_TABLE": "Act", "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs", "DECANT_APPROVALS_TABLE": "Approvals",
 		"DECANT_OWN_IDENTITIES": "github:777", "DECANT_LIVE": "true"},
-	"approve": {"DECANT_APPROVALS_TABLE": "Approvals"},
+	"approve": {"DECANT_APPROVALS_TABLE": "Approvals", "DECANT_GRANTS_TABLE": "Grants", "DECANT_OWN_IDENTITIES": "github:777"},
 }
 
 // deployed names each deployment and its binary.
@@ -326,4 +326,19 @@ func opened(number int, author int, title, body string) []byte {
 	return fmt.Appendf(nil, `{"action":"opened","issue":{"id":%d,"number":%d,"title":%s,"user":%s,"labels":[],"state":"open","body":%s},`+
 		`"repository":{"id":1,"name":"sample","full_name":"octo-org/sample","private":false},"sender":%s}`,
 		90000+number, number, quote(title), user, quote(body), user)
+}
+
+// grant lets a person hold trigger on a channel until what it returns is
+// called.
+func (c *cloud) grant(t *testing.T, person, channel string) (revoke func()) {
+	t.Helper()
+	name, key := "Grants", attributes(object{"pk": channel, "sk": person})
+	if _, err := c.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &name, Item: key}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := c.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

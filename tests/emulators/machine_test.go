@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/approvals"
 	"decant.dev/pipeline/aws/machine"
 )
@@ -103,36 +104,65 @@ func TestTheMachineCarriesARun(t *testing.T) {
 	}
 }
 
-// An outcome that policy wants asked waits by task token. A refusal wakes the
-// run and ends it, and what woke it held no answer.
-func TestTheMachineWaitsForAPerson(t *testing.T) {
-	testCredentials(t)
-	c := open(t)
-	envelope := c.deliver(t, opened(202, 7001, "buy cheap followers now", "Casino bonus! Buy cheap followers, click here https://example.com/casino crypto giveaway"))
-	id := envelope["run"].(string)
-	execution := c.execute(t, c.createMachine(t), envelope)
+// answer gives a person's answer to what a run asks, once it waits.
+func (c *cloud) answer(t *testing.T, execution, id, person string, a approval.Answer) object {
+	t.Helper()
+	book := approvals.Open(region, c.url, "Approvals")
+	var got object
 	until(t, "question", func(ctx context.Context) bool {
 		if out, err := c.sfn.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &execution}); err != nil || out.Status != types.ExecutionStatusRunning {
 			t.Fatalf("the run did not wait: %v, %v, run %+v", out.Status, err, c.run(t, id))
 		}
-		a, _ := c.invoke(t, "approve", object{"op": "answer", "run": id, "answer": "denied"})
-		return a["verdict"] == "ok"
+		r, asked, err := book.Get(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !asked || r.Token == "" {
+			return false
+		}
+		got, _ = c.invoke(t, "approve", object{"op": "answer", "run": id, "binding": r.Binding, "person": person, "answer": string(a)})
+		return true
 	})
-	if s := c.ended(t, execution); s != types.ExecutionStatusSucceeded {
-		t.Fatalf("got %s", s)
-	}
-	if r := c.run(t, id); r.Status != pipeline.Refused || r.Code != pipeline.PolicyNever || len(c.receipts(t, id)) != 0 {
-		t.Errorf("got %+v, want refused and nothing written", r)
-	}
-	if a, _ := c.invoke(t, "approve", object{"op": "answer", "run": id, "answer": "approved"}); a["verdict"] != string(pipeline.PolicyNever) {
-		t.Errorf("a second, other answer: got %v", a)
-	}
+	return got
 }
 
-// The record of a question and the wait for its answer end together.
-func TestAQuestionLastsAsLongAsItsWait(t *testing.T) {
-	t.Parallel()
-	if got := machine.DefaultLimits().Approval; got != approvals.MaxAge {
-		t.Errorf("the machine waits %s, the record %s", got, approvals.MaxAge)
+func spam(number int) []byte {
+	return opened(number, 7001, "buy cheap followers now", "Casino bonus! Buy cheap followers, click here https://example.com/casino crypto giveaway")
+}
+
+// An outcome that policy wants asked waits by task token. Only an approver's
+// answer wakes the run, and what woke it held no answer: act read the record,
+// and wrote once.
+func TestTheMachineWaitsForAPerson(t *testing.T) {
+	const approver = "github:44"
+	for answer, want := range map[approval.Answer]struct {
+		number int
+		status pipeline.Status
+		code   pipeline.Code
+		rows   int
+	}{
+		approval.Approve: {202, pipeline.Done, pipeline.OK, 1},
+		approval.Deny:    {203, pipeline.Refused, pipeline.ApprovalDenied, 0},
+	} {
+		t.Run(string(answer), func(t *testing.T) {
+			testCredentials(t)
+			c := open(t)
+			c.grant(t, approver, approval.Channel("issues"))
+			envelope := c.deliver(t, spam(want.number))
+			id := envelope["run"].(string)
+			execution := c.execute(t, c.createMachine(t), envelope)
+			if got := c.answer(t, execution, id, "github:45", answer); got["refused"] != string(approval.WrongPerson) {
+				t.Fatalf("a stranger's answer: got %v", got)
+			}
+			if got := c.answer(t, execution, id, approver, answer); got["verdict"] != "ok" || got["refused"] != nil {
+				t.Fatalf("got %v", got)
+			}
+			if s := c.ended(t, execution); s != types.ExecutionStatusSucceeded {
+				t.Fatalf("got %s", s)
+			}
+			if r := c.run(t, id); r.Status != want.status || r.Code != want.code || len(c.rows(t, id)) != want.rows {
+				t.Errorf("got %+v and %d rows, want %s and %d", r, len(c.rows(t, id)), want.status, want.rows)
+			}
+		})
 	}
 }

@@ -180,19 +180,13 @@ func TestTwoAtOnceWriteOnce(t *testing.T) {
 func TestTheClassFollowsTheGrantsOfNow(t *testing.T) {
 	testCredentials(t)
 	c := open(t)
-	name := "Grants"
-	key := object{"pk": "github:octo-org/sample", "sk": "github:7003"}
-	if _, err := c.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &name, Item: attributes(key)}); err != nil {
-		t.Fatal(err)
-	}
+	revoke := c.grant(t, "github:7003", "github:octo-org/sample")
 	envelope := c.deliver(t, opened(103, 7003, "The exporter crashes", report))
 	a, _ := c.invoke(t, "act", object{"envelope": envelope})
 	if a["verdict"] != "ok" || a["class"] != "rest" || a["label"] != "trigger" {
 		t.Errorf("with a grant: got %v", a)
 	}
-	if _, err := c.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: attributes(key)}); err != nil {
-		t.Fatal(err)
-	}
+	revoke()
 	a, _ = c.invoke(t, "act", object{"envelope": envelope})
 	if a["verdict"] != "ok" || a["class"] != "unverified" || a["label"] != "unverified" {
 		t.Errorf("without: got %v", a)
@@ -255,8 +249,8 @@ func TestBadInputIsACode(t *testing.T) {
 		{"unknown recipe", "extract-rest", object{"recipe": marker, "run": run}, pipeline.PhaseMisbehave, 0},
 		{"a path for a run", "extract-rest", object{"recipe": "issues", "run": "../raw/issues/" + run}, pipeline.PhaseMisbehave, 0},
 		{"an op of nobody's", "approve", object{"op": marker, "run": run}, pipeline.PhaseMisbehave, 0},
-		{"an answer to no question", "approve", object{"op": "answer", "run": run, "answer": "approved"}, pipeline.PolicyNever, 0},
-		{"an answer of another word", "approve", object{"op": "answer", "run": run, "answer": marker}, pipeline.PhaseMisbehave, 0},
+		{"an answer of another word", "approve", object{"op": "answer", "run": run, "person": "github:44", "answer": marker}, pipeline.PhaseMisbehave, 0},
+		{"an answer of nobody", "approve", object{"op": "answer", "run": run, "person": marker, "answer": "approve"}, pipeline.PhaseMisbehave, 0},
 	} {
 		t.Run(tc.function+": "+tc.name, func(t *testing.T) {
 			a, failed := c.invoke(t, tc.function, tc.payload)

@@ -26,17 +26,44 @@ func Open(region, endpoint, table string) *Grants { return &Grants{item.Open(reg
 // HoldsTrigger reports whether the person holds trigger on the channel now.
 // An error comes with false.
 func (g *Grants) HoldsTrigger(ctx context.Context, person, channel string) (bool, error) {
-	if person == "" || channel == "" {
+	if person == "" || !pipeline.IsChannel(channel) {
 		return false, nil // no key may be empty, and nobody holds trigger nowhere
 	}
+	return g.has(ctx, "get grant", channel, person)
+}
+
+func (g *Grants) has(ctx context.Context, operation, pk, sk string) (bool, error) {
 	out, err := g.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &g.table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk"),
-		Key: item.Item{"pk": item.Text(channel), "sk": item.Text(person)},
+		Key: item.Item{"pk": item.Text(pk), "sk": item.Text(sk)},
 	})
 	if err != nil {
-		return false, client.Fault("get grant", err)
+		return false, client.Fault(operation, err)
 	}
 	return len(out.Item) > 0, nil
+}
+
+// pausedKey is the partition of the recipes that a person has stopped. It has
+// no colon, so that it is no channel.
+const pausedKey = "paused"
+
+// Paused reports whether a person has stopped the recipe.
+func (g *Grants) Paused(ctx context.Context, recipe string) (bool, error) {
+	if recipe == "" {
+		return false, nil
+	}
+	return g.has(ctx, "get pause", pausedKey, recipe)
+}
+
+// Pause stops a recipe, or lets it go on.
+func (g *Grants) Pause(ctx context.Context, recipe string, paused bool) error {
+	key := item.Item{"pk": item.Text(pausedKey), "sk": item.Text(recipe)}
+	if paused {
+		_, err := g.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &g.table, Item: key})
+		return client.Fault("pause", err)
+	}
+	_, err := g.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &g.table, Key: key})
+	return client.Fault("resume", err)
 }
 
 var _ pipeline.Authorizer = (*Grants)(nil)

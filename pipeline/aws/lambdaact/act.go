@@ -16,8 +16,8 @@ import (
 
 	"decant.dev/act"
 	"decant.dev/act/plan"
-	"decant.dev/act/table"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/approvals"
 	"decant.dev/pipeline/aws/client"
 	"decant.dev/pipeline/aws/environment"
@@ -35,13 +35,15 @@ func Main(recipes ...*pipeline.Recipe) {
 	}
 	region, endpoint := env.Get(environment.Region), env.Get(environment.Endpoint)
 	db := tables.Open(region, endpoint)
+	held := grants.Open(region, endpoint, env.Get(environment.GrantsTable))
 	h, err := New(Config{
 		Recipes:    recipes,
-		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
+		Authorizer: held,
 		Admissions: db.Admissions(env.Get(environment.ActTable)),
 		Ledger:     db.Ledger(env.Get(environment.ActTable)),
 		Runs:       db.Runs(env.Get(environment.RunsTable), time.Now),
-		Approvals:  approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable), time.Now),
+		Paused:     held,
+		Approvals:  approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable)),
 		Own:        env.Own(),
 		Live:       env.Live(),
 		Clock:      time.Now,
@@ -58,11 +60,6 @@ type Runs interface {
 	Acted(ctx context.Context, run string, structure jsontext.Value, out act.Output) error
 }
 
-// Approvals says what a person answered about a waiting run.
-type Approvals interface {
-	State(ctx context.Context, run string) (approvals.Answer, bool, error)
-}
-
 // Config is what act is made of.
 type Config struct {
 	Recipes    []*pipeline.Recipe
@@ -70,7 +67,8 @@ type Config struct {
 	Admissions act.Admissions
 	Ledger     act.Ledger
 	Runs       Runs
-	Approvals  Approvals
+	Paused     act.Paused
+	Approvals  approval.Store
 	Own        []string // identities that our sinks use
 	Live       bool     // outcomes are written and not only staged
 	Clock      func() time.Time
@@ -88,11 +86,12 @@ func New(c Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Runs == nil || c.Approvals == nil {
-		return nil, errors.New("act: want a table of runs and one of approvals")
+	if c.Runs == nil {
+		return nil, errors.New("act: want a table of runs")
 	}
 	h := &Handler{c, act.Handler{
-		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
+		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Paused: c.Paused,
+		Approvals: c.Approvals, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
 	}}
 	for name, r := range recipes {
 		h.act.Digests[name] = r.Digest()
@@ -145,7 +144,11 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, e
 
 func (h *Handler) admit(ctx context.Context, in act.AdmitInput) (function.Reply, error) {
 	env := in.Envelope
-	a := h.act.Admit(ctx, in)
+	asked, ports := h.remembering()
+	a := asked.Admit(ctx, in)
+	if ports.again() {
+		return function.Reply{Run: env.Run}, client.RetryableError{}
+	}
 	reply := function.Reply{Run: env.Run, Code: a.Code}
 	class := classRest
 	if a.Label <= plan.Unverified {
@@ -164,18 +167,10 @@ func (h *Handler) perform(ctx context.Context, q question) (function.Reply, erro
 	if err := q.Structure.Canonicalize(); err != nil {
 		return reply, pipeline.NotCanonical.Error("structure could not be made canonical")
 	}
-	ledger := &remembering{Ledger: h.config.Ledger}
-	asked := h.act
-	asked.Ledger = ledger
+	asked, ports := h.remembering()
 	out := asked.Act(ctx, act.Input{Envelope: q.Envelope, Structure: q.Structure})
-	var again client.RetryableError
-	if errors.As(ledger.err, &again) {
-		return reply, again
-	}
-	if out.Status == pipeline.Waiting {
-		if err := h.answered(ctx, q.Envelope.Run, &out); err != nil {
-			return reply, err
-		}
+	if ports.again() {
+		return reply, client.RetryableError{}
 	}
 	if err := h.config.Runs.Acted(ctx, q.Envelope.Run, q.Structure, out); err != nil {
 		return reply, err
@@ -187,34 +182,4 @@ func (h *Handler) perform(ctx context.Context, q question) (function.Reply, erro
 		reply.Code = out.Code
 	}
 	return reply, nil
-}
-
-// answered looks at what a person said of a run that policy holds. Without a
-// record, or with one that still waits, the run waits; a refusal and an
-// approval that came too late end it.
-func (h *Handler) answered(ctx context.Context, run string, out *act.Output) error {
-	state, asked, err := h.config.Approvals.State(ctx, run)
-	if err != nil {
-		return err
-	}
-	if asked && state != approvals.Waiting && state != approvals.Approved {
-		out.Status, out.Code = pipeline.PolicyNever.Status(), pipeline.PolicyNever
-		for i := range out.Actions {
-			out.Actions[i].Outcome = "refused"
-		}
-	}
-	return nil
-}
-
-// remembering keeps a ledger's error, of which act's output tells only that
-// there was one.
-type remembering struct {
-	act.Ledger
-	err error
-}
-
-func (r *remembering) Commit(ctx context.Context, receipts []act.Receipt, writes []table.Write) ([]act.Receipt, bool, error) {
-	existing, stored, err := r.Ledger.Commit(ctx, receipts, writes)
-	r.err = err
-	return existing, stored, err
 }

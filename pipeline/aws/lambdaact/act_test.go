@@ -14,7 +14,7 @@ import (
 	"decant.dev/act/plan"
 	"decant.dev/act/table"
 	"decant.dev/pipeline"
-	"decant.dev/pipeline/aws/approvals"
+	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/client"
 	"decant.dev/recipes/issues"
 )
@@ -22,16 +22,20 @@ import (
 // world is everything around act, in memory.
 type world struct {
 	holds    bool
+	approver bool
 	commit   error
 	commits  int
 	runs     error
 	acted    []act.Output
-	asked    bool
-	answer   approvals.Answer
+	paused   bool
+	pausing  error
+	records  map[string]approval.Record
 	approval error
 }
 
-func (w *world) HoldsTrigger(context.Context, string, string) (bool, error)       { return w.holds, nil }
+func (w *world) HoldsTrigger(_ context.Context, _, channel string) (bool, error) {
+	return w.holds && !strings.HasPrefix(channel, "approve:") || w.approver && strings.HasPrefix(channel, "approve:"), nil
+}
 func (w *world) Receipts(context.Context, string) ([]act.Receipt, error)          { return nil, nil }
 func (w *world) Admitted(context.Context, pipeline.Envelope, act.Admission) error { return w.runs }
 func (w *world) Commit(context.Context, []act.Receipt, []table.Write) ([]act.Receipt, bool, error) {
@@ -42,14 +46,24 @@ func (w *world) Acted(_ context.Context, _ string, _ jsontext.Value, out act.Out
 	w.acted = append(w.acted, out)
 	return w.runs
 }
-func (w *world) State(context.Context, string) (approvals.Answer, bool, error) {
-	return w.answer, w.asked, w.approval
+func (w *world) Paused(context.Context, string) (bool, error) { return w.paused, w.pausing }
+func (w *world) Get(_ context.Context, run string) (approval.Record, bool, error) {
+	r, ok := w.records[run]
+	return r, ok, w.approval
+}
+func (w *world) Put(_ context.Context, r approval.Record) (bool, error) {
+	if w.records == nil {
+		w.records = map[string]approval.Record{}
+	}
+	r.Version++
+	w.records[r.Run] = r
+	return w.approval == nil, w.approval
 }
 
 func handler(t *testing.T, w *world, live bool) *Handler {
 	t.Helper()
 	h, err := New(Config{
-		Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Approvals: w, Live: live,
+		Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Approvals: w, Live: live,
 		Clock: func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {
@@ -160,28 +174,58 @@ func TestALedgersFailureIsTold(t *testing.T) {
 	}
 }
 
-// A run that policy holds waits until its record says otherwise, and no
-// record makes it write.
+// A run that policy asks about waits until its record says otherwise, and
+// only an approval makes it write.
 func TestAHeldRunFollowsItsRecord(t *testing.T) {
 	t.Parallel()
+	given := func(a approval.Answer) []approval.Given { return []approval.Given{{Person: "github:44", Answer: a}} }
 	for _, tc := range []struct {
-		asked  bool
-		answer approvals.Answer
-		code   pipeline.Code
+		state   approval.State
+		answers []approval.Given
+		holds   bool
+		code    pipeline.Code
+		commits int
 	}{
-		{false, "", ""}, {true, approvals.Waiting, ""},
-		{true, approvals.Denied, pipeline.PolicyNever}, {true, approvals.Expired, pipeline.PolicyNever}, {true, approvals.Used, pipeline.PolicyNever},
-		{true, "", pipeline.PolicyNever}, {true, "zz9", pipeline.PolicyNever},
+		{approval.Waiting, nil, false, "", 0},
+		{approval.Denied, given(approval.Deny), true, pipeline.ApprovalDenied, 0},
+		{approval.Approved, given(approval.Approve), false, pipeline.ApproverLost, 0},
+		{approval.Approved, given(approval.Approve), true, "", 1},
+		{"zz9", nil, true, pipeline.ApprovalExpired, 0},
 	} {
-		w := &world{asked: tc.asked, answer: tc.answer}
-		got, code, err := ask(t, handler(t, w, true), spam)
-		if err != nil || code != tc.code || tc.code == "" && !strings.Contains(got, `"status":"waiting"`) || w.commits != 0 {
-			t.Errorf("%t %q: got %s, %q, %v, %d commits; want %q", tc.asked, tc.answer, got, code, err, w.commits, tc.code)
+		w := &world{}
+		h := handler(t, w, true)
+		got, code, err := ask(t, h, spam)
+		if err != nil || code != "" || !strings.Contains(got, `"status":"waiting"`) || len(w.records) != 1 {
+			t.Fatalf("got %s, %q, %v, %d records; want to wait", got, code, err, len(w.records))
+		}
+		for run, r := range w.records {
+			r.State, r.Answers = tc.state, tc.answers
+			w.records[run] = r
+		}
+		w.approver = tc.holds
+		if got, code, err := ask(t, h, spam); err != nil || code != tc.code || w.commits != tc.commits {
+			t.Errorf("%s: got %s, %q, %v, %d commits; want %q and %d", tc.state, got, code, err, w.commits, tc.code, tc.commits)
 		}
 	}
-	w := &world{approval: client.RetryableError{}}
-	if _, _, err := ask(t, handler(t, w, true), spam); err != (client.RetryableError{}) {
-		t.Errorf("a record that cannot be read: got %v", err)
+}
+
+// What may be asked again of any store is asked again, and records nothing.
+func TestAStoreThatIsThrottledIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]*world{"approvals": {approval: client.RetryableError{}}, "pauses": {pausing: client.RetryableError{}}} {
+		if _, _, err := ask(t, handler(t, w, true), spam); err != (client.RetryableError{}) || len(w.acted) != 0 {
+			t.Errorf("%s: got %v and %d records", name, err, len(w.acted))
+		}
+	}
+}
+
+func TestAPausedRecipeIsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
+	for _, structure := range []string{"", bug} {
+		w := &world{paused: true}
+		if _, code, err := ask(t, handler(t, w, true), structure); code != pipeline.Paused || err != nil || w.commits != 0 {
+			t.Errorf("got %s, %v, %d commits", code, err, w.commits)
+		}
 	}
 }
 
@@ -192,7 +236,7 @@ func FuzzHandle(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	w := &world{}
-	h, err := New(Config{Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Approvals: w, Live: true, Clock: time.Now})
+	h, err := New(Config{Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Approvals: w, Live: true, Clock: time.Now})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,8 +1,8 @@
-// Package lambdaapprove is the Lambda entry that keeps the question about a
-// waiting run, records a person's answer to it, and wakes the run.
+// Package lambdaapprove is the Lambda entry that keeps what wakes a waiting
+// run, records a person's answer to it, and wakes the run.
 //
-// What wakes a run carries no answer: act reads the record. It does not
-// decide who may answer; whoever may invoke it with an answer does.
+// What wakes a run carries no answer: act reads the record. Whoever may invoke
+// it says which person answers; it checks that the person is asked.
 package lambdaapprove
 
 import (
@@ -12,30 +12,31 @@ import (
 	"time"
 
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/approvals"
+	"decant.dev/pipeline/aws/client"
 	"decant.dev/pipeline/aws/environment"
 	"decant.dev/pipeline/aws/execution"
 	"decant.dev/pipeline/aws/function"
+	"decant.dev/pipeline/aws/grants"
 )
 
 // Main serves questions and answers. It does not return.
 func Main() {
-	env, err := environment.Read(os.LookupEnv, environment.ApprovalsTable)
+	env, err := environment.Read(os.LookupEnv, environment.ApprovalsTable, environment.GrantsTable, environment.OwnIdentities)
 	if err != nil {
 		function.Exit(err)
 	}
 	region, endpoint := env.Get(environment.Region), env.Get(environment.Endpoint)
-	h, err := New(approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable), time.Now), execution.Open(region, endpoint))
+	h, err := New(approval.Book{
+		Store:      approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable)),
+		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
+		Own:        env.Own(), Clock: time.Now,
+	}, execution.Open(region, endpoint))
 	if err != nil {
 		function.Exit(err)
 	}
 	function.New(env, h.Handle).Start()
-}
-
-// Approvals keeps questions and their answers.
-type Approvals interface {
-	Ask(ctx context.Context, run, token string) (bool, error)
-	Record(ctx context.Context, run string, answer approvals.Answer) (token string, ok bool, err error)
 }
 
 // Waker lets a waiting run go on; false means that nothing waits any more.
@@ -45,35 +46,50 @@ type Waker interface {
 
 // Handler answers both operations.
 type Handler struct {
-	approvals Approvals
-	waker     Waker
+	book  approval.Book
+	waker Waker
 }
 
 // New checks what approve is made of.
-func New(a Approvals, w Waker) (*Handler, error) {
-	if a == nil || w == nil {
-		return nil, errors.New("approve: want a table of approvals and a waker")
+func New(b approval.Book, w Waker) (*Handler, error) {
+	if b.Store == nil || b.Authorizer == nil || b.Clock == nil || w == nil {
+		return nil, errors.New("approve: want a table of approvals, grants, a clock and a waker")
 	}
-	return &Handler{a, w}, nil
+	return &Handler{b, w}, nil
 }
 
-// question is one of two: the state machine asks with a task token, a person
-// answers.
-type question struct {
-	Op        string           `json:"op"`
-	Run       string           `json:"run"`
-	TaskToken string           `json:"task_token,omitzero"`
-	Answer    approvals.Answer `json:"answer,omitzero"`
+// Question is one of two: the state machine says what wakes the run, or a
+// person answers.
+type Question struct {
+	Op        string          `json:"op"` // OpAsk or OpAnswer
+	Run       string          `json:"run"`
+	TaskToken string          `json:"task_token,omitzero"` // to ask
+	Binding   string          `json:"binding,omitzero"`    // to answer: what the person was shown
+	Person    string          `json:"person,omitzero"`
+	Answer    approval.Answer `json:"answer,omitzero"`
+}
+
+// The operations.
+const (
+	OpAsk    = "ask"
+	OpAnswer = "answer"
+)
+
+// Answered is what came of an answer: how the question stands, or why the
+// answer was not taken.
+type Answered struct {
+	function.Verdict
+	State   approval.State   `json:"state,omitzero"`
+	Refused approval.Refusal `json:"refused,omitzero"`
 }
 
 // maxTokenBytes bounds a task token
 // (docs.aws.amazon.com/step-functions/latest/apireference/API_SendTaskSuccess.html).
 const maxTokenBytes = 2048
 
-// Handle answers one operation. An answer that is refused, since the run does
-// not wait, has another answer or waited too long, is pipeline.PolicyNever.
+// Handle answers one operation.
 func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, error) {
-	q, err := function.Decode[question](payload)
+	q, err := function.Decode[Question](payload)
 	if err != nil {
 		return function.Reply{}, err
 	}
@@ -82,36 +98,50 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, e
 	}
 	reply := function.Reply{Run: q.Run, Answer: function.Good}
 	switch q.Op {
-	case "ask":
-		if q.TaskToken == "" || len(q.TaskToken) > maxTokenBytes || q.Answer != "" {
-			return reply, pipeline.PhaseMisbehave.Error("ask: want a task token of at most %d bytes and no answer", maxTokenBytes)
+	case OpAsk:
+		if q.TaskToken == "" || len(q.TaskToken) > maxTokenBytes || q.Answer != "" || q.Person != "" || q.Binding != "" {
+			return reply, pipeline.PhaseMisbehave.Error("ask: want a task token of at most %d bytes and nothing else", maxTokenBytes)
 		}
-		kept, err := h.approvals.Ask(ctx, q.Run, q.TaskToken)
-		if err == nil && !kept {
-			// The run was answered before this try: go on at once.
-			_, err = h.waker.Wake(ctx, q.TaskToken)
+		return reply, h.ask(ctx, q)
+	case OpAnswer:
+		if q.TaskToken != "" || !pipeline.IsActorID(q.Person) || q.Answer != approval.Approve && q.Answer != approval.Deny {
+			return reply, pipeline.PhaseMisbehave.Error("answer: want a person's id, %s or %s, and no task token", approval.Approve, approval.Deny)
 		}
+		reply.Answer, err = h.answer(ctx, q)
 		return reply, err
-	case "answer":
-		if q.TaskToken != "" {
-			return reply, pipeline.PhaseMisbehave.Error("answer: want no task token")
-		}
-		return h.answer(ctx, reply, q)
 	default:
-		return reply, pipeline.PhaseMisbehave.Error("op: want ask or answer")
+		return reply, pipeline.PhaseMisbehave.Error("op: want %s or %s", OpAsk, OpAnswer)
 	}
 }
 
-func (h *Handler) answer(ctx context.Context, reply function.Reply, q question) (function.Reply, error) {
-	token, recorded, err := h.approvals.Record(ctx, q.Run, q.Answer)
-	if err != nil {
-		return reply, err
+// ask keeps what wakes the run, and wakes one that was answered before. The
+// state machine heeds no answer while it waits for the token, only an error:
+// so every failure is one, or the run would wait until its time is over.
+func (h *Handler) ask(ctx context.Context, q Question) (err error) {
+	defer func() {
+		if recover() != nil || err != nil {
+			err = client.RetryableError{}
+		}
+	}()
+	waits, err := h.book.Wait(ctx, q.Run, q.TaskToken)
+	if err == nil && !waits {
+		_, err = h.waker.Wake(ctx, q.TaskToken)
 	}
-	if recorded {
-		recorded, err = h.waker.Wake(ctx, token)
+	return err
+}
+
+func (h *Handler) answer(ctx context.Context, q Question) (Answered, error) {
+	record, err := h.book.Give(ctx, q.Run, q.Binding, q.Person, q.Answer)
+	var refused approval.Refusal
+	if errors.As(err, &refused) {
+		return Answered{Verdict: function.Good, Refused: refused}, nil
 	}
-	if err == nil && !recorded {
-		reply.Code = pipeline.PolicyNever
+	if err != nil || record.State == approval.Waiting || record.Token == "" {
+		return Answered{Verdict: function.Good, State: record.State}, err
 	}
-	return reply, err
+	woken, err := h.waker.Wake(ctx, record.Token)
+	if err == nil && !woken {
+		return Answered{Verdict: function.Good, Refused: approval.NotAsked}, nil
+	}
+	return Answered{Verdict: function.Good, State: record.State}, err
 }

@@ -26,8 +26,7 @@ const (
 	acted             = "Acted"
 	announce          = "Announce"
 	ask               = "Ask"
-	actAnswered       = "ActAnswered"
-	answered          = "Answered"
+	approvalExpired   = "ApprovalExpired"
 	phaseDied         = "PhaseDied"
 	phaseTimeout      = "PhaseTimeout"
 	phaseMisbehave    = "PhaseMisbehave"
@@ -178,11 +177,9 @@ func (b builder) approval() {
 		}},
 		ResultPath: null, TimeoutSeconds: int(b.limits.Approval / time.Second),
 		Retry: []retrier{retry(transient, maxTransient)},
-		Catch: []catcher{{ErrorEquals: timedOut, ResultPath: null, Next: phaseTimeout}, caught(phaseDied)},
-		Next:  actAnswered,
+		Catch: []catcher{{ErrorEquals: []string{"States.Timeout"}, ResultPath: null, Next: approvalExpired}, caught(phaseDied)},
+		Next:  act, // which reads the record, and asks anew where something changed meanwhile
 	}
-	b.lambda(actAnswered, b.Act, b.limits.Act, actInput(), answered)
-	b.verdict(answered, actPhase, over()) // a run waits for one answer, not for a second
 }
 
 // endings record how a run ended where act did not, and tell the queue.
@@ -191,6 +188,7 @@ func (b builder) endings() {
 	b.fail(phaseTimeout, pipeline.PhaseTimeout)
 	b.fail(phaseMisbehave, pipeline.PhaseMisbehave)
 	b.fail(storeFailed, pipeline.StoreFailed)
+	b.fail(approvalExpired, pipeline.ApprovalExpired)
 	// What act recorded as done stays done, also where its answer was lost.
 	b.update(record, "SET #status = :status, #code = :code, #updated = :updated",
 		"attribute_not_exists(#status) OR #status <> :done",

@@ -27,6 +27,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/approval"
 )
 
 // MaxDefinitionBytes is the largest definition that Step Functions takes
@@ -66,7 +67,7 @@ const MaxPhase = 15 * time.Minute
 
 // MaxApproval is the longest that a run may wait for a person: the record of
 // its approval takes no answer after that.
-const MaxApproval = 7 * 24 * time.Hour
+const MaxApproval = approval.MaxAge
 
 // Check reports the first limit that is out of its bounds: a phase takes 1 s
 // to MaxPhase, an approval 1 min to MaxApproval, all in whole seconds.
@@ -92,8 +93,8 @@ const slack = 5 * time.Second
 // Total is the budget of one run with all its retries. Step Functions ends a
 // run that exceeds it; no state can catch that, so an alarm does.
 func (l Limits) Total() time.Duration {
-	admitAndActs := 3 * attempts(l.Act)
-	return admitAndActs + attempts(l.Fetch) + attempts(l.Extract) + l.Approval + serviceTasks*attempts(serviceLimit)
+	acts := 5 * attempts(l.Act) // admitted twice, asked, asked anew, and performed
+	return acts + attempts(l.Fetch) + attempts(l.Extract) + 2*l.Approval + serviceTasks*attempts(serviceLimit)
 }
 
 // attempts is the longest that one task takes with its retries.
@@ -160,7 +161,8 @@ func (p phase) codes() []pipeline.Code {
 		return admitCodes
 	case actPhase:
 		return sorted(append([]pipeline.Code{
-			pipeline.NotCanonical, pipeline.PlanFailed, pipeline.UnlistedOutcome, pipeline.PolicyNever,
+			pipeline.NotCanonical, pipeline.PlanFailed, pipeline.UnlistedOutcome, pipeline.PolicyNever, pipeline.NotAdmitted,
+			pipeline.ApprovalDenied, pipeline.ApprovalExpired, pipeline.ApproverLost,
 		}, admitCodes...))
 	default:
 		return nil
@@ -170,6 +172,6 @@ func (p phase) codes() []pipeline.Code {
 // admitCodes are what act ends a run with on its envelope alone.
 var admitCodes = sorted([]pipeline.Code{
 	pipeline.MalformedEvent, pipeline.UnknownRecipe, pipeline.RecipeChanged,
-	pipeline.OutcomesEmpty, pipeline.OutcomesStale, pipeline.AgentsNeverTrigger,
+	pipeline.OutcomesEmpty, pipeline.OutcomesStale, pipeline.Paused, pipeline.AgentsNeverTrigger,
 	pipeline.StoreFailed, pipeline.PhasePanic, pipeline.PhaseMisbehave,
 })

@@ -133,8 +133,7 @@ func good() script {
 		extractRest: {{Return: map[string]any{
 			"verdict": "ok", "structure": map[string]any{"kind": "feature"}, "trace": trace,
 		}}},
-		act:         {{Return: map[string]any{"verdict": "ok", "status": "done"}}},
-		actAnswered: {{Return: map[string]any{"verdict": "ok", "status": "done"}}},
+		act: {performed},
 	}
 }
 
@@ -143,6 +142,13 @@ func with(changes script) script {
 	maps.Copy(s, changes)
 	return s
 }
+
+// The answers of an act that is through with a run, and of one that policy
+// makes wait.
+var (
+	performed = step{Return: map[string]any{"verdict": "ok", "status": "done"}}
+	waits     = step{Return: map[string]any{"verdict": "ok", "status": "waiting"}}
+)
 
 // restClass is the answer of an act that admits a run for the class of extract that
 // reads no unverified text.
@@ -183,18 +189,20 @@ func execute(t *testing.T, cases []execution) map[string]outcome {
 
 func TestGoodRunGoesThroughThePhasesInOrder(t *testing.T) {
 	t.Parallel()
-	waiting := step{Return: map[string]any{"verdict": "ok", "status": "waiting"}}
+	answered := []step{{Return: map[string]any{"text": marker}}}
 	outcomes := execute(t, []execution{
 		{"done", input(), good()},
 		{"rest", input(), with(script{admit: {restClass}, lower: {restClass}})},
 		{"lowered", input(), with(script{admit: {restClass}})},
-		{"asked", input(), with(script{act: {waiting}, ask: {{Return: map[string]any{"text": marker}}}})},
+		{"asked", input(), with(script{act: {waits, performed}, ask: answered})},
+		{"asked anew", input(), with(script{act: {waits, waits, performed}, ask: answered})},
 	})
 	for name, want := range map[string][]string{
-		"done":    {admit, fetch, extractUnverified, journal, act},
-		"rest":    {admit, fetch, lower, extractRest, journal, act},
-		"lowered": {admit, fetch, lower, extractUnverified, journal, act},
-		"asked":   {admit, fetch, extractUnverified, journal, act, announce, ask, actAnswered},
+		"done":       {admit, fetch, extractUnverified, journal, act},
+		"rest":       {admit, fetch, lower, extractRest, journal, act},
+		"lowered":    {admit, fetch, lower, extractUnverified, journal, act},
+		"asked":      {admit, fetch, extractUnverified, journal, act, announce, ask, act},
+		"asked anew": {admit, fetch, extractUnverified, journal, act, announce, ask, act, announce, ask, act},
 	} {
 		o := outcomes[name]
 		var got []string
@@ -205,7 +213,7 @@ func TestGoodRunGoesThroughThePhasesInOrder(t *testing.T) {
 			t.Errorf("%s: %s with the tasks %v, want succeeded with %v", name, o.Status, got, want)
 		}
 		for _, c := range o.Calls {
-			if c.State != act && c.State != actAnswered {
+			if c.State != act {
 				continue
 			}
 			keys := slices.Sorted(maps.Keys(c.Input))
@@ -286,7 +294,7 @@ func TestActIsNotAskedOnAnyVerdictButTheGoodOne(t *testing.T) {
 	for _, c := range cases {
 		o := outcomes[c.Name]
 		task, kind, _ := strings.Cut(c.Name, ": ")
-		if n := o.calls(act) + o.calls(actAnswered) + o.calls(phases[task]); n != 0 {
+		if n := o.calls(act) + o.calls(phases[task]); n != 0 {
 			t.Errorf("%s: the next phase was asked", c.Name)
 		}
 		status, code, told := o.end()
@@ -314,13 +322,10 @@ func TestEachCodeOfAPhaseEndsTheRunWithItsStatus(t *testing.T) {
 	t.Parallel()
 	var cases []execution
 	want := map[string]pipeline.Code{}
-	for task, p := range map[string]phase{admit: admitPhase, fetch: fetchPhase, lower: admitPhase, extractUnverified: extractPhase, act: actPhase, actAnswered: actPhase} {
+	for task, p := range map[string]phase{admit: admitPhase, fetch: fetchPhase, lower: admitPhase, extractUnverified: extractPhase, act: actPhase} {
 		for _, c := range append(pipeline.Codes(), "nonsense") {
 			name := fmt.Sprintf("%s: %s", task, c)
 			s := through(task, script{task: {{Return: map[string]any{"verdict": c}}}})
-			if task == actAnswered {
-				s[act] = []step{{Return: map[string]any{"verdict": "ok", "status": "waiting"}}}
-			}
 			cases = append(cases, execution{name, input(), s})
 			want[name] = c
 			if !slices.Contains(p.codes(), c) {
@@ -380,14 +385,14 @@ func TestRunThatCannotBeKeptIsToldOrFails(t *testing.T) {
 		}
 		return s
 	}
-	waiting := []step{{Return: map[string]any{"verdict": "ok", "status": "waiting"}}}
+	waiting := []step{waits}
 	outcomes := execute(t, []execution{
 		{"not recorded", input(), died(record)},
 		{"neither", input(), died(record, enqueue)},
 		{"not journalled", input(), with(script{journal: {{Error: "DynamoDB.ThrottlingException"}}})},
 		{"nobody told", input(), with(script{act: waiting, announce: {{Error: "SNS.NotFoundException"}}})},
 		{"nobody answers", input(), with(script{act: waiting, ask: {{Error: "States.Timeout"}}})},
-		{"waits again", input(), with(script{act: waiting, actAnswered: waiting})},
+		{"denied", input(), with(script{act: {waits, {Return: map[string]any{"verdict": "approval_denied"}}}})},
 		{"no envelope", map[string]any{}, good()},
 		{"no recipe", map[string]any{"envelope": map[string]any{"run": run}}, good()},
 		{"run of another type", map[string]any{"envelope": map[string]any{"run": 1, "recipe": "issues"}}, good()},
@@ -402,7 +407,7 @@ func TestRunThatCannotBeKeptIsToldOrFails(t *testing.T) {
 	}
 	for name, want := range map[string]pipeline.Code{
 		"not journalled": pipeline.StoreFailed, "nobody told": pipeline.StoreFailed,
-		"nobody answers": pipeline.PhaseTimeout, "waits again": pipeline.PhaseMisbehave,
+		"nobody answers": pipeline.ApprovalExpired, "denied": pipeline.ApprovalDenied,
 	} {
 		o := outcomes[name]
 		if _, code, told := o.end(); code != string(want) || !told || o.Status != "succeeded" {

@@ -116,7 +116,7 @@ const (
 	maxTimedOut  = 1
 	maxDelay     = 20 * time.Second
 	serviceLimit = 30 * time.Second
-	serviceTasks = 4 // on the longest way: journal, announce, record, enqueue
+	serviceTasks = 5 // on the longest way: journal, announce twice, record, enqueue
 )
 
 func retry(errors []string, attempts int) retrier {

@@ -54,6 +54,16 @@ func TestLedgerConforms(t *testing.T) {
 	conformance.TestLedger(t, conformance.Ledger{Ledger: l, Rows: rows})
 }
 
+func TestApprovalsConform(t *testing.T) {
+	t.Parallel()
+	a, err := store.OpenApprovals(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	conformance.TestApprovals(t, a)
+}
+
 func TestGrantsFileConforms(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "grants.json")

@@ -61,7 +61,8 @@ CREATE TABLE IF NOT EXISTS runs (
 	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB,
 	created INTEGER NOT NULL, updated INTEGER NOT NULL,
 	PRIMARY KEY (run, mode));
-CREATE INDEX IF NOT EXISTS runs_open ON runs (run) WHERE mode = 'live' AND state <> 'ended';`
+CREATE INDEX IF NOT EXISTS runs_open ON runs (run) WHERE mode = 'live' AND state <> 'ended';
+CREATE INDEX IF NOT EXISTS runs_waiting ON runs (run) WHERE mode = 'live' AND status = 'waiting';`
 
 const entryColumns = `run, mode, recipe, state, status, code, label, envelope, structure, trace, actions, created, updated`
 
@@ -144,6 +145,11 @@ func (j *Journal) List(ctx context.Context, status pipeline.Status, limit int) (
 // Unfinished returns the live runs that have not ended, oldest first.
 func (j *Journal) Unfinished(ctx context.Context) ([]Entry, error) {
 	return j.query(ctx, `WHERE mode = 'live' AND state <> 'ended' ORDER BY rowid`)
+}
+
+// Waiting returns the live runs that wait for a person, oldest first.
+func (j *Journal) Waiting(ctx context.Context) ([]Entry, error) {
+	return j.query(ctx, `WHERE mode = 'live' AND status = 'waiting' ORDER BY rowid`)
 }
 
 func (j *Journal) query(ctx context.Context, where string, args ...any) ([]Entry, error) {

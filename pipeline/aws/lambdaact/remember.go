@@ -1,0 +1,77 @@
+package lambdaact
+
+import (
+	"context"
+	"errors"
+
+	"decant.dev/act"
+	"decant.dev/act/plan"
+	"decant.dev/act/table"
+	"decant.dev/pipeline/approval"
+	"decant.dev/pipeline/aws/client"
+)
+
+// ports are act's stores for one question. They keep the error of one that
+// may be asked again, of which act's answer tells only that there was one.
+// The authorizer is not among them: where it fails, nobody holds trigger.
+type ports struct {
+	admissions act.Admissions
+	paused     act.Paused
+	ledger     act.Ledger
+	approvals  approval.Store
+	transient  bool
+}
+
+// remembering returns act with its stores wrapped.
+func (h *Handler) remembering() (act.Handler, *ports) {
+	c := h.config
+	p := &ports{admissions: c.Admissions, paused: c.Paused, ledger: c.Ledger, approvals: c.Approvals}
+	asked := h.act
+	asked.Admissions, asked.Paused, asked.Ledger, asked.Approvals = p, p, p, approvalPorts{p}
+	return asked, p
+}
+
+// again reports whether asking the same question again may help.
+func (p *ports) again() bool { return p.transient }
+
+func (p *ports) seen(err error) error {
+	var again client.RetryableError
+	p.transient = p.transient || errors.As(err, &again)
+	return err
+}
+
+func (p *ports) Admit(ctx context.Context, run string, l plan.Label) error {
+	return p.seen(p.admissions.Admit(ctx, run, l))
+}
+
+func (p *ports) Admitted(ctx context.Context, run string) (plan.Label, bool, error) {
+	l, ok, err := p.admissions.Admitted(ctx, run)
+	return l, ok, p.seen(err)
+}
+
+func (p *ports) Paused(ctx context.Context, recipe string) (bool, error) {
+	paused, err := p.paused.Paused(ctx, recipe)
+	return paused, p.seen(err)
+}
+
+func (p *ports) Receipts(ctx context.Context, run string) ([]act.Receipt, error) {
+	r, err := p.ledger.Receipts(ctx, run)
+	return r, p.seen(err)
+}
+
+func (p *ports) Commit(ctx context.Context, receipts []act.Receipt, writes []table.Write) ([]act.Receipt, bool, error) {
+	existing, stored, err := p.ledger.Commit(ctx, receipts, writes)
+	return existing, stored, p.seen(err)
+}
+
+type approvalPorts struct{ p *ports }
+
+func (a approvalPorts) Get(ctx context.Context, run string) (approval.Record, bool, error) {
+	r, ok, err := a.p.approvals.Get(ctx, run)
+	return r, ok, a.p.seen(err)
+}
+
+func (a approvalPorts) Put(ctx context.Context, r approval.Record) (bool, error) {
+	ok, err := a.p.approvals.Put(ctx, r)
+	return ok, a.p.seen(err)
+}
