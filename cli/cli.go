@@ -78,6 +78,7 @@ func commands() []command {
 		{"audit", "all that a recipe could ever do", auditUsage, (*App).audit},
 		{"runs", "list runs", runsUsage, (*App).runs},
 		{"show", "what happened in a run, and why", showUsage, (*App).show},
+		{"render", "run_context.v1 on standard input, prompt.v1 on standard output", renderUsage, (*App).render},
 		{"doctor", "what this machine gives", doctorUsage, (*App).doctor},
 		{"version", "print the version", versionUsage, (*App).version},
 	}
