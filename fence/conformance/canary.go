@@ -50,6 +50,12 @@ func (w writer) sized(n int) string {
 	return b.String() + strings.Repeat(".", n-b.Len())
 }
 
+// long gives a text of exactly n bytes, a canary at either end; n is at least 26.
+func (w writer) long(n int) string {
+	first, last := w.canary()+" ", w.canary()+"."
+	return first + strings.Repeat(".", n-len(first)-len(last)) + last
+}
+
 // hex gives n digits, as a forged token.
 func (w writer) hex(n int) string {
 	var b strings.Builder

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"decant.dev/fence"
@@ -15,7 +16,15 @@ type seen struct {
 	answer answer
 	tokens []token
 	parts  []marked
-	right  fence.Prompt // the same context as package fence renders it
+	words  map[string][]word // each canary, wherever it stands
+	right  fence.Prompt      // the same context as package fence renders it
+}
+
+// word is one occurrence of a canary.
+type word struct {
+	part   int
+	from   int // in the part
+	inside bool
 }
 
 // look finds the blocks of an answer; other is another answer to the same context.
@@ -29,8 +38,14 @@ func look(s scenario, a, other answer) (seen, error) {
 		return seen{}, err
 	}
 	v := seen{scenario: s, answer: a, tokens: tokensOf(a, other, string(doc)), right: right}
-	for _, p := range a.parts() {
-		v.parts = append(v.parts, mark(p, v.tokens))
+	v.words = make(map[string][]word)
+	for i, text := range a.parts() {
+		p := mark(text, v.tokens)
+		v.parts = append(v.parts, p)
+		for _, at := range canaries.FindAllStringIndex(text, -1) {
+			c := text[at[0]:at[1]]
+			v.words[c] = append(v.words[c], word{i, at[0], p.inside(span{at[0], at[1]})})
+		}
 	}
 	return v, nil
 }
@@ -187,20 +202,19 @@ func (v seen) judgeCanary(report broken, e fence.Element, rule Rule, first int, 
 	}
 }
 
-// where gives the place of a word inside of a block, over all parts, or -1; and whether it also stands outside.
-func (v seen) where(word string) (first int, out bool) {
+// where gives the place of a canary inside of a block, over all parts, or -1; and whether it also stands outside.
+func (v seen) where(canary string) (first int, out bool) {
 	first = -1
-	base := 0
-	for _, p := range v.parts {
-		for _, at := range p.find(word) {
-			switch {
-			case !p.inside(at):
-				out = true
-			case first < 0:
-				first = base + at.from
+	for _, w := range v.words[canary] {
+		switch {
+		case !w.inside:
+			out = true
+		case first < 0:
+			first = w.from
+			for _, p := range v.parts[:w.part] {
+				first += len(p.text)
 			}
 		}
-		base += len(p.text)
 	}
 	return first, out
 }
@@ -219,13 +233,25 @@ func (v seen) judgeScaffold(report broken) {
 
 func (v seen) judgePlacement(report broken) {
 	for i, p := range v.parts {
-		if len(p.blocks) == 0 {
+		if !slices.ContainsFunc(p.blocks, func(b span) bool { return !v.holdsVoice(i, b) }) {
 			continue
 		}
 		if want := v.right.Placement(); want == fence.PlacementUser && !v.isUser(i) || want == fence.PlacementSystem && (v.isUser(i) || v.isPreamble(i)) {
 			report(Placement, fmt.Sprintf("want data placed %v, got blocks in %s", want, v.place(i)))
 		}
 	}
+}
+
+// holdsVoice reports whether a block holds words of the voice: a fault of another rule.
+func (v seen) holdsVoice(part int, b span) bool {
+	for _, c := range canaries.FindAllString(v.right.Voice(), 1) {
+		for _, w := range v.words[c] {
+			if w.part == part && b.from <= w.from && w.from < b.end {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")

@@ -17,12 +17,11 @@ func (v seen) judgePrompt(report broken) {
 		ok   bool
 	}{
 		{"voice", p.Voice == right.Voice},
-		{"placement", p.Placement == right.Placement},
 		{"included", slices.Equal(p.Included, right.Included)},
 		{"truncated", reflect.DeepEqual(p.Truncated, right.Truncated)},
 		{"dropped", slices.Equal(p.Dropped, right.Dropped)},
 		{"preamble and flat.system[0]", len(p.System) > 0 && p.System[0] == p.Preamble},
-		{"data and its place in flat", v.dataInPlace(p)},
+		{"placement, and data in flat", v.dataInPlace(p)},
 	} {
 		if !part.ok {
 			report(PartsAgree, fmt.Sprintf("%s: want what follows from the context", part.what))

@@ -166,7 +166,7 @@ func (c *check) marks(k *cast) error {
 	if err != nil || strange == nil || known == nil || len(strange.tokens) == 0 {
 		return err
 	}
-	if !strange.hasNote() {
+	if strange.paired() && !strange.hasNote() {
 		c.broken("one stranger")(NoteBefore, "want a sentence before the first block")
 	}
 	if same(strange, known, false) {
@@ -182,7 +182,7 @@ func (c *check) limits(k *cast) error {
 		k.stranger(fence.OriginMessage, k.sized(480)), // cut to 320
 		k.stranger(fence.OriginFile, k.sized(320)),
 		k.stranger(fence.OriginMessage, k.sized(160)),
-		k.trigger(k.sized(fence.MaxTriggerBytes)))
+		k.trigger(k.long(fence.MaxTriggerBytes)))
 	run.Limits = fence.Limits{MessageMaxBytes: 320, ContextMaxBytes: 800}
 	_, err := c.look(scenario{name: "limits and the longest voice", context: run})
 	return err

@@ -9,7 +9,18 @@ import (
 // judgeVoice: the voice is once in the user message, at its end, outside of blocks, and nowhere else.
 func (v seen) judgeVoice(report broken) {
 	voice := v.right.Voice()
-	words := canaries.FindAllString(voice, -1)
+	fenced := false
+	for _, c := range canaries.FindAllString(voice, -1) {
+		for _, w := range v.words[c] {
+			switch {
+			case w.inside:
+				fenced = true
+				report(OneVoice, fmt.Sprintf("%s: words of the voice stand in a block", v.place(w.part)))
+			case !v.isUser(w.part):
+				report(VoiceNotInSystem, fmt.Sprintf("%s: words of the voice stand there", v.place(w.part)))
+			}
+		}
+	}
 	inUser := 0
 	for i, p := range v.parts {
 		whole := 0
@@ -22,16 +33,6 @@ func (v seen) judgeVoice(report broken) {
 				report(VoiceLast, "something follows the voice")
 			}
 		}
-		for _, w := range words {
-			for _, at := range p.find(w) {
-				switch {
-				case p.inside(at):
-					report(OneVoice, fmt.Sprintf("%s: words of the voice stand in a block", v.place(i)))
-				case !v.isUser(i):
-					report(VoiceNotInSystem, fmt.Sprintf("%s: words of the voice stand there", v.place(i)))
-				}
-			}
-		}
 		if v.isUser(i) {
 			inUser = whole
 		}
@@ -40,7 +41,7 @@ func (v seen) judgeVoice(report broken) {
 	case inUser == 1:
 	case inUser > 1:
 		report(OneVoice, fmt.Sprintf("the voice stands %d times in the user message", inUser))
-	case v.context.Trigger != "" && len(voice) > min(limits.MessageMaxBytes, limits.ContextMaxBytes):
+	case !fenced && v.context.Trigger != "" && len(voice) > min(limits.MessageMaxBytes, limits.ContextMaxBytes):
 		report(TriggerWhole, fmt.Sprintf("a triggering message of %d bytes is not there whole", len(voice)))
 	default:
 		report(OneVoice, "the voice is not in the user message un-fenced and byte for byte")
