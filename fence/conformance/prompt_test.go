@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -119,4 +121,20 @@ func FuzzDecodeAnswer(f *testing.F) {
 			t.Fatal("want the user message last")
 		}
 	})
+}
+
+func TestTheGuideListsEveryRule(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/adapters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	table.WriteString("\n| rule | what it wants |\n| --- | --- |\n")
+	for _, r := range Rules() {
+		fmt.Fprintf(&table, "| `%s` | %s |\n", r, r.Sentence())
+	}
+	if !strings.HasSuffix(string(guide), table.String()) {
+		t.Errorf("want docs/adapters.md to end with this table:\n%s", table.String())
+	}
 }
