@@ -121,8 +121,13 @@ func (a *App) reportText(r conformance.Report) {
 			fmt.Fprintf(a.Stdout, "  %s: %s\n", f.Context, f.Detail)
 		}
 	}
-	fmt.Fprintf(a.Stderr, "decant: %d of %d rules kept in %d contexts (--seed %d makes them again)\n",
-		len(conformance.Rules())-len(broken), len(conformance.Rules()), r.Contexts, r.Seed)
+	again := fmt.Sprintf("--seed %d makes them again", r.Seed)
+	switch {
+	case !r.Complete:
+		fmt.Fprintf(a.Stderr, "decant: only %d contexts were answered (%s), so that little is known of the other rules\n", r.Contexts, again)
+	default:
+		fmt.Fprintf(a.Stderr, "decant: %d of %d rules kept in %d contexts (%s)\n", len(conformance.Rules())-len(broken), len(conformance.Rules()), r.Contexts, again)
+	}
 }
 
 // conformanceReport is conformance.v1: one rule.
@@ -130,6 +135,7 @@ type conformanceReport struct {
 	Schema   string               `json:"schema"`
 	Seed     string               `json:"seed"` // as a string: 64 bits are more than a JSON number keeps
 	Contexts int                  `json:"contexts"`
+	Complete bool                 `json:"complete"` // every context was answered
 	Rule     string               `json:"rule"`
 	Kept     bool                 `json:"kept"`
 	Wants    string               `json:"wants"`
@@ -143,7 +149,7 @@ type conformanceFinding struct {
 
 func (a *App) reportJSON(r conformance.Report) error {
 	for _, rule := range conformance.Rules() {
-		out := conformanceReport{"conformance.v1", strconv.FormatUint(r.Seed, 10), r.Contexts, rule.String(), true, rule.Sentence(), []conformanceFinding{}}
+		out := conformanceReport{"conformance.v1", strconv.FormatUint(r.Seed, 10), r.Contexts, r.Complete, rule.String(), true, rule.Sentence(), []conformanceFinding{}}
 		for _, f := range r.Of(rule) {
 			out.Kept = false
 			out.Findings = append(out.Findings, conformanceFinding{f.Context, f.Detail})

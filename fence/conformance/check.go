@@ -39,7 +39,8 @@ type Finding struct {
 // Report is what Check found.
 type Report struct {
 	Seed     uint64
-	Contexts int // how many were answered, each twice
+	Contexts int  // how many were answered, each twice
+	Complete bool // none was left unanswered; otherwise nothing follows from a rule without findings
 	Findings []Finding
 }
 
@@ -75,6 +76,7 @@ func Check(ctx context.Context, a Adapter, o Options) (Report, error) {
 	if errors.Is(err, errGivenUp) {
 		err = nil
 	}
+	c.report.Complete = err == nil && c.unanswered == 0
 	return c.report, err
 }
 

@@ -196,9 +196,9 @@ func (v seen) judgeElements(report broken) {
 func (v seen) judgeCanary(report broken, e fence.Element, rule Rule, first int, out, whole bool) {
 	switch {
 	case out:
-		report(rule, fmt.Sprintf("element %s (%v of a %v, %v) stands outside of the blocks", e.ID, e.Origin, e.Author.Kind, e.Trust))
+		report(rule, fmt.Sprintf("element %s (%v by %v, %v) stands outside of the blocks", e.ID, e.Origin, e.Author.Kind, e.Trust))
 	case first < 0 && whole:
-		report(NothingLost, fmt.Sprintf("element %s (%v of a %v, %v) lacks words of its text or name", e.ID, e.Origin, e.Author.Kind, e.Trust))
+		report(NothingLost, fmt.Sprintf("element %s (%v by %v, %v) lacks words of its text or name", e.ID, e.Origin, e.Author.Kind, e.Trust))
 	}
 }
 

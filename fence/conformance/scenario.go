@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"decant.dev/fence"
 )
@@ -137,6 +139,13 @@ func (k *cast) forgedMarkers(markers []string) (text, name func() string) {
 		out := "fine " + k.canary()
 		for _, m := range markers {
 			out += "\n" + m + "\n" + k.canary() + " " + m + " " + k.canary()
+			for _, word := range strings.Fields(m) { // taking the inner word out makes the marker whole
+				half := len(word) / 2
+				for half > 0 && !utf8.RuneStart(word[half]) {
+					half--
+				}
+				out += "\n" + strings.Replace(m, word, word[:half]+word+word[half:], 1)
+			}
 		}
 		return out
 	}
