@@ -31,12 +31,13 @@ func tokensOf(a, b answer, input string) []token {
 	}
 	var found []token
 	for i := range ours {
-		x, y := runs.FindAllStringIndex(ours[i], -1), runs.FindAllString(theirs[i], -1)
+		mine, other := between(ours[i], theirs[i])
+		x, y := runs.FindAllString(mine, -1), runs.FindAllString(other, -1)
 		if len(x) != len(y) {
 			continue
 		}
-		for j, at := range x {
-			t, ok := differing(ours[i][at[0]:at[1]], y[j])
+		for j, run := range x {
+			t, ok := differing(run, y[j])
 			if !ok || strings.Contains(input, t.text) || slices.ContainsFunc(found, func(f token) bool { return f.text == t.text }) {
 				continue
 			}
@@ -46,6 +47,25 @@ func tokensOf(a, b answer, input string) []token {
 		}
 	}
 	return found
+}
+
+// between leaves out of two parts what they begin and end with alike, down to a blank: texts can be long.
+func between(a, b string) (string, string) {
+	n := min(len(a), len(b))
+	from, tail := 0, 0
+	for from < n && a[from] == b[from] {
+		from++
+	}
+	for tail < n-from && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	from = strings.LastIndexByte(a[:from], ' ') + 1
+	if gap := strings.IndexByte(a[len(a)-tail:], ' '); gap >= 0 {
+		tail -= gap
+	} else {
+		tail = 0
+	}
+	return a[from : len(a)-tail], b[from : len(b)-tail]
 }
 
 // differing gives the part of a run that differs from its counterpart, widened by its neighbours of the same alphabet.
@@ -60,7 +80,7 @@ func differing(run, other string) (token, bool) {
 	if end-from < leastDigits {
 		return token{}, false
 	}
-	alphabet, each := alphabetOf(run[from:end])
+	alphabet, each := alphabetOf(run[from:end] + other[from:max(from, len(other)-(len(run)-end))]) // one alone may hold no letter by chance
 	seen := float64(end-from) * each
 	for from > 0 && strings.IndexByte(alphabet, run[from-1]) >= 0 {
 		from--
