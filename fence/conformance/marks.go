@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +20,10 @@ type token struct {
 	bits float64 // of the whole; 0 if too little of it was seen to differ
 }
 
-var runs = regexp.MustCompile(`[0-9A-Za-z_-]+`)
+// endsRun reports whether a rune can be no part of a token.
+func endsRun(r rune) bool {
+	return !('0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '_' || r == '-')
+}
 
 // tokensOf gives the pieces of a that differ from b, an answer to the same context, and occur in a at least twice.
 func tokensOf(a, b answer, input string) []token {
@@ -32,7 +34,7 @@ func tokensOf(a, b answer, input string) []token {
 	var found []token
 	for i := range ours {
 		mine, other := between(ours[i], theirs[i])
-		x, y := runs.FindAllString(mine, -1), runs.FindAllString(other, -1)
+		x, y := strings.FieldsFunc(mine, endsRun), strings.FieldsFunc(other, endsRun)
 		if len(x) != len(y) {
 			continue
 		}
