@@ -78,6 +78,8 @@ func commands() []command {
 		{"audit", "all that a recipe could ever do", auditUsage, (*App).audit},
 		{"runs", "list runs", runsUsage, (*App).runs},
 		{"show", "what happened in a run, and why", showUsage, (*App).show},
+		{"render", "run_context.v1 on standard input, prompt.v1 on standard output", renderUsage, (*App).render},
+		{"conformance", "does an adapter keep the rules of the fence?", conformanceUsage, (*App).conformance},
 		{"doctor", "what this machine gives", doctorUsage, (*App).doctor},
 		{"version", "print the version", versionUsage, (*App).version},
 	}

@@ -38,7 +38,8 @@ var forbidden = []struct {
 	deny []string
 	why  string
 }{
-	{"/fence", []string{module + "/"}, "fence imports nothing of ours"},
+	{"/fence", []string{module + "/", "net", "net/http", "os/exec"}, "fence imports nothing of ours, and does no I/O"},
+	{"/fence/conformance", []string{module + "/"}, "an adapter is judged by what fence alone says"},
 	{"/extract/shape", []string{module + "/"}, "shape imports nothing of ours"},
 	{"/act/plan", []string{module + "/fence", module + "/fetch", module + "/pipeline", "net/http", "database/sql"}, "plan is pure"},
 	{"/pipeline", []string{module + "/fence", module + "/fetch", module + "/pipeline/local", module + "/events", "net/http", "database/sql"}, "pipeline is what every phase may import"},
@@ -68,6 +69,7 @@ var allowed = map[string][]string{
 	"/fetch":             {module + "/act/plan"},
 	"/events":            {module + "/act/plan"},
 	"/fence":             {module + "/fence"},
+	"/fence/conformance": {module + "/fence", module + "/fence/conformance"},
 	"/infra/authority":   {module + "/infra/authority"},
 	"/extract/shape":     {module + "/extract/shape"},
 	"/recipes/issues":    {module + "/recipes/issues"},
