@@ -187,7 +187,7 @@ func (e Envelope) Check() error {
 		return errors.New("envelope: body_sha256: want " + hexForm)
 	case !IsActorID(e.Actor.ID):
 		return errors.New("envelope: actor.id: want " + actorForm)
-	case !isPrefixed(e.Channel, channelSet, 160):
+	case !IsChannel(e.Channel):
 		return errors.New("envelope: channel: want " + channelForm)
 	case !isEvent(e.Target.Event):
 		return errors.New("envelope: target.event: want " + eventForm)

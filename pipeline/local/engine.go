@@ -165,7 +165,7 @@ func (e *Engine) preparePhases(dir string) error {
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}
-	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: filepath.Join(grants, "grants.json"), Ledger: ledger}
+	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir), Ledger: ledger}
 	if e.config.Grants != "" {
 		config.Grants = filepath.Join(grants, "given.json")
 		e.grants = grantsCopy{from: e.config.Grants, to: config.Grants}
