@@ -91,6 +91,9 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !engine.Sandboxed() {
+		fmt.Fprintln(a.Stderr, "decant: this system cannot sandbox the phases; see decant doctor")
+	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
 	runs := &acceptor{app: a, engine: engine, json: o.json}

@@ -18,9 +18,9 @@ type Grant struct {
 func (g Grant) Check() error {
 	switch {
 	case !IsActorID(g.Person):
-		return errors.New("person: want the source and the id that it gives, as github:583231: " + actorForm)
+		return errors.New("person: want the source and the id that it gives, as github:583231")
 	case !IsChannel(g.Channel):
-		return errors.New("channel: want the source and its name there, as github:octo-org/sample: " + channelForm)
+		return errors.New("channel: want the source and its name there, as github:octo-org/sample")
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/pipeline"
 )
@@ -92,11 +91,18 @@ func (g *Grants) edit(one pipeline.Grant, change func([]grant) []grant) (changed
 // putGrants puts a whole file in the place of the one at path, once it is
 // durable. It is made for people to read, a grant a line.
 func putGrants(path string, held []grant) error {
-	b, err := json.Marshal(grantsFile{GrantsSchema, held}, jsontext.WithIndent("  "))
-	if err != nil {
-		return errors.New("grants: could not be encoded")
+	b := []byte(`{"schema":"` + GrantsSchema + `","grants":[`)
+	for i, one := range held {
+		line, err := json.Marshal(one)
+		if err != nil {
+			return errors.New("grants: could not be encoded")
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, '\n'), line...)
 	}
-	if b = append(b, '\n'); len(b) > maxGrantsBytes {
+	if b = append(b, "\n]}\n"...); len(b) > maxGrantsBytes {
 		return fmt.Errorf("grants: file of %d bytes: want at most %d", len(b), maxGrantsBytes)
 	}
 	next, err := os.CreateTemp(filepath.Dir(path), "grants-*.next") // of mode 0600
