@@ -50,6 +50,7 @@ var forbidden = []struct {
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
 	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
+	{"/pipeline/local/server", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "…/intake", "database/sql"}, "the ingress holds no table and reads no text"},
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
@@ -67,17 +68,18 @@ var readersDeny = []string{
 
 // allowed are exceptions: what the pure packages below a phase bring along.
 var allowed = map[string][]string{
-	"/pipeline/runcontext": {module + "/act/plan", module + "/extract/shape"},
-	"/pipeline/contextapi": {module + "/act/plan", module + "/extract/shape"},
-	"/act":                 {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
-	"/extract":             {module + "/act/plan"},
-	"/extract/rules":       {module + "/act/plan"},
-	"/fetch":               {module + "/act/plan"},
-	"/events":              {module + "/act/plan"},
-	"/fence":               {module + "/fence"},
-	"/infra/authority":     {module + "/infra/authority"},
-	"/extract/shape":       {module + "/extract/shape"},
-	"/recipes/issues":      {module + "/recipes/issues"},
+	"/pipeline/local/server": {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
+	"/pipeline/runcontext":   {module + "/act/plan", module + "/extract/shape"},
+	"/pipeline/contextapi":   {module + "/act/plan", module + "/extract/shape"},
+	"/act":                   {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
+	"/extract":               {module + "/act/plan"},
+	"/extract/rules":         {module + "/act/plan"},
+	"/fetch":                 {module + "/act/plan"},
+	"/events":                {module + "/act/plan"},
+	"/fence":                 {module + "/fence"},
+	"/infra/authority":       {module + "/infra/authority"},
+	"/extract/shape":         {module + "/extract/shape"},
+	"/recipes/issues":        {module + "/recipes/issues"},
 }
 
 func TestImportRules(t *testing.T) {
