@@ -381,3 +381,51 @@ func addrPort(t *testing.T, s string) netip.AddrPort {
 	}
 	return a
 }
+
+// A run that was stopped has not ended, and yet nobody carries it: its token
+// opens nothing.
+func TestAStoppedRunsContextIsClosed(t *testing.T) {
+	t.Parallel()
+	s := serveContext(t, Config{}, readerPipeline(1))
+	ctx, stop := context.WithCancel(context.Background())
+	s.before = func(int) { stop() }
+	r := s.engine.Deliver(ctx, delivery(t, payload(30, "title", report, 2000)))[0]
+	if r.Reason != pipeline.Stopped {
+		t.Fatalf("%s %s, want stopped", r.Status, r.Reason)
+	}
+	entry, ok, err := s.engine.journal.Get(t.Context(), r.Run, store.StagedMode)
+	if err != nil || !ok || entry.State == store.Ended {
+		t.Fatalf("got %+v, %t, %v: this test would see nothing", entry, ok, err)
+	}
+	if a := s.ask(t, r.Run, s.tokens[0]); a.Status != 410 {
+		t.Errorf("got %d, want 410", a.Status)
+	}
+}
+
+// A context child that died is replaced at the next read; one that cannot be
+// had is 503, and the run that asked ends as one whose extractor had no
+// answer.
+func TestContextChildrenAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := serveContext(t, Config{}, readerPipeline(2))
+	s.before = func(n int) {
+		if p := s.engine.contexts[true]; n == 2 {
+			p.mu.Lock()
+			p.proc.end()
+			p.mu.Unlock()
+		}
+	}
+	if r := deliver(t, s, "title"); r.Status != pipeline.Staged {
+		t.Errorf("%s %s", r.Status, r.Reason)
+	}
+	s.before = nil
+	for _, p := range s.engine.contexts {
+		p.close()
+	}
+	if r := deliver(t, s, "title"); r.Reason != pipeline.NoAnswer {
+		t.Errorf("%s %s, want %s", r.Status, r.Reason, pipeline.NoAnswer)
+	}
+	if a := s.answers[len(s.answers)-1]; a.Status != 503 {
+		t.Errorf("got %d, want 503", a.Status)
+	}
+}
