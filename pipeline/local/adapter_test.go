@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -177,4 +178,22 @@ func trust(c fence.RunContext) map[string]string {
 		marks[e.ID] = e.Trust.String()
 	}
 	return marks
+}
+
+// forgedFetch is a pipeline whose fetch child writes an answer of its own,
+// with a bundle or without one.
+func forgedFetch(name, bundle string, x func(*http.Client) extract.Extractor) Pipeline {
+	p := talkPipeline(name, x)
+	p.Intake.Elements = func(env pipeline.Envelope, _ []byte) (fetch.Bundle, error) {
+		fmt.Fprintf(os.Stdout, `{"n":1,"run":%q,"answer":{"object":{},%s"lowest":"unverified"}}`+"\n", env.Run, bundle)
+		select {}
+	}
+	return p
+}
+
+func forgedPipelines() []Pipeline {
+	return []Pipeline{
+		forgedFetch("unasked-bundle", `"bundle":{"a":1},`, func(*http.Client) extract.Extractor { return nosy }),
+		forgedFetch("no-bundle", "", func(c *http.Client) extract.Extractor { return reader{c, 1} }),
+	}
 }

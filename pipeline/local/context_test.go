@@ -409,10 +409,15 @@ func TestContextChildrenAreReplaced(t *testing.T) {
 	t.Parallel()
 	s := serveContext(t, Config{}, readerPipeline(2))
 	s.before = func(n int) {
-		if p := s.engine.contexts[true]; n == 2 {
-			p.mu.Lock()
+		p := s.engine.contexts[true]
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch {
+		case n != 2:
+		case p.proc == nil:
+			t.Error("no context child was asked")
+		default:
 			p.proc.end()
-			p.mu.Unlock()
 		}
 	}
 	if r := deliver(t, s, "title"); r.Status != pipeline.Staged {
@@ -427,5 +432,42 @@ func TestContextChildrenAreReplaced(t *testing.T) {
 	}
 	if a := s.answers[len(s.answers)-1]; a.Status != 503 {
 		t.Errorf("got %d, want 503", a.Status)
+	}
+}
+
+// A file that the operator named is read anew for each read too.
+func TestAGivenGrantsFileCountsAtEachRead(t *testing.T) {
+	t.Parallel()
+	given := filepath.Join(t.TempDir(), "given")
+	write := func(person string) {
+		b := []byte(`{"schema":"grants.v1","grants":[{"person":"` + person + `","channel":"github:octo-org/sample"}]}`)
+		if err := os.WriteFile(given, b, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	write(actor)
+	s := serveContext(t, Config{Grants: given}, readerPipeline(2))
+	s.before = func(n int) {
+		if n == 2 {
+			write("github:8")
+		}
+	}
+	if r := deliver(t, s, "title"); r.Status != pipeline.Staged {
+		t.Fatalf("%s %s", r.Status, r.Reason)
+	}
+	if first, second := s.context(t, 1).Trigger, s.context(t, 2).Trigger; first != "message" || second != "" {
+		t.Errorf("got the voices %q and %q", first, second)
+	}
+}
+
+// A fetch child that was taken over cannot have a bundle kept that nobody
+// asked for, nor withhold one that an adapter's token is to open.
+func TestFetchAnswersABundleExactlyWhereAsked(t *testing.T) {
+	t.Parallel()
+	for _, p := range forgedPipelines() {
+		s := serveContext(t, Config{}, p)
+		if r := deliver(t, s, "title"); r.Reason != pipeline.PhaseMisbehave {
+			t.Errorf("%s: %s %s, want %s", p.Recipe.Name(), r.Status, r.Reason, pipeline.PhaseMisbehave)
+		}
 	}
 }
