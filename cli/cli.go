@@ -75,11 +75,13 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "run events; staged unless --live", runUsage, (*App).runEvents},
+		{"serve", "take webhooks, and serve the context API", serveUsage, (*App).serve},
 		{"audit", "all that a recipe could ever do", auditUsage, (*App).audit},
 		{"runs", "list runs", runsUsage, (*App).runs},
 		{"show", "what happened in a run, and why", showUsage, (*App).show},
 		{"render", "run_context.v1 on standard input, prompt.v1 on standard output", renderUsage, (*App).render},
 		{"conformance", "does an adapter keep the rules of the fence?", conformanceUsage, (*App).conformance},
+		{"grants", "who holds trigger where: add, remove, list", grantsUsage, (*App).grants},
 		{"doctor", "what this machine gives", doctorUsage, (*App).doctor},
 		{"version", "print the version", versionUsage, (*App).version},
 	}

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,10 +17,12 @@ import (
 var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
 
 func TestMain(m *testing.M) {
-	if local.Child(pipelines...) {
+	if local.Child(append(slices.Clone(pipelines), adapting)...) {
 		return
 	}
-	testscript.Main(m, map[string]func(){"decant": func() { cli.Main(pipelines...) }})
+	testscript.Main(m, map[string]func(){
+		"decant": func() { cli.Main(pipelines...) }, "adapting": func() { cli.Main(adapting) }, "http": client,
+	})
 }
 
 // TestScripts runs the numbered stories of testdata.
@@ -39,6 +42,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EVENTS", events)
 			env.Setenv("TEMPLATES", templates)
 			env.Setenv("DECANT_DIR", filepath.Join(env.WorkDir, "state"))
+			env.Values[servers{}] = map[string]*serving{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -47,6 +51,8 @@ func TestScripts(t *testing.T) {
 			"badutf8":   makeInvalid,
 			"request":   makeRequest,
 			"exits":     exits,
+			"serve":     startServing,
+			"interrupt": stopServing,
 			"capture":   capture,
 		},
 	})

@@ -73,15 +73,12 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
 	}
 	secrets := a.secrets(o, files)
-	engine, err := local.Open(local.Config{
-		Dir: a.dir(), Live: o.live, Unsandboxed: o.unsandboxed, Own: a.ownIdentities(),
-		Grants: o.grants, Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
-	}, a.Pipelines...)
+	engine, shut, err := a.openEngine(a.engineConfig(o.live, o.unsandboxed, o.grants))
 	if err != nil {
 		return 0, err
 	}
 	code, err := a.runAll(ctx, engine, o, secrets, files)
-	return code, errors.Join(err, engine.Close())
+	return code, errors.Join(err, shut())
 }
 
 // secrets reads the webhook's secrets, and says where the samples' secret

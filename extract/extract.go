@@ -19,6 +19,7 @@ type Request struct {
 	Prompt  fence.Prompt     // the turn as a model is shown it
 	Context fence.RunContext // the elements' texts as fetched, for extractors that need no prompt
 	Shape   *shape.Shape     // what an answer must be a value of
+	Access  Access           // where an Adapter that wants it fetches the context; otherwise zero
 	Broken  string           // the rule that the previous answer broke, empty on the first turn
 }
 

@@ -12,11 +12,13 @@ import (
 	"decant.dev/pipeline"
 )
 
-// Input is a run's prompt object, and which recipe it is for.
+// Input is a run's prompt object, and which recipe it is for. Access goes to
+// an Adapter that wants it, and to no other extractor.
 type Input struct {
 	Recipe string         `json:"recipe"`
 	Run    string         `json:"run"`
 	Object jsontext.Value `json:"object"`
+	Access Access         `json:"access,omitzero"`
 }
 
 // Output is a canonical structure with its trace, or the code that ended the
@@ -53,6 +55,9 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		return Output{Code: pipeline.Unreadable}
 	}
 	request := Request{Prompt: prompt, Context: run, Shape: s}
+	if WantsContext(x) {
+		request.Access = in.Access
+	}
 	for range maxTurns {
 		answer, err := x.Extract(ctx, request)
 		if err != nil {

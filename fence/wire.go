@@ -130,11 +130,7 @@ func (r *strictReader) context(path string, c *RunContext) error {
 		key{"trigger", false, r.text(&c.Trigger)},
 		key{"instruction", false, r.text(&c.Instruction)},
 		key{"scaffold", true, r.text(&c.Scaffold)},
-		key{"limits", false, func(path string) error {
-			return r.object(path,
-				key{"context_message_max_bytes", false, r.whole(&c.Limits.MessageMaxBytes)},
-				key{"context_max_bytes", false, r.whole(&c.Limits.ContextMaxBytes)})
-		}},
+		key{"limits", false, r.limits(&c.Limits)},
 		key{"elements", false, func(path string) error {
 			c.Elements = []Element{}
 			return r.array(path, MaxElements, func(path string) error {
@@ -146,21 +142,34 @@ func (r *strictReader) context(path string, c *RunContext) error {
 		}})
 }
 
+func (r *strictReader) limits(l *Limits) func(string) error {
+	return func(path string) error {
+		return r.object(path,
+			key{"context_message_max_bytes", false, r.whole(&l.MessageMaxBytes)},
+			key{"context_max_bytes", false, r.whole(&l.ContextMaxBytes)})
+	}
+}
+
 func (r *strictReader) element(path string, e *Element) error {
-	return r.object(path,
-		key{"id", false, r.text(&e.ID)},
-		key{"author", false, func(path string) error {
+	return r.object(path, append(r.gathered(e), key{"trust", false, word(r, trustNames, &e.Trust)})...)
+}
+
+// gathered are the members of an element without its trust.
+func (r *strictReader) gathered(e *Element) []key {
+	return []key{
+		{"id", false, r.text(&e.ID)},
+		{"author", false, func(path string) error {
 			return r.object(path,
 				key{"id", false, r.text(&e.Author.ID)},
 				key{"kind", false, word(r, kindNames, &e.Author.Kind)},
 				key{"name", false, r.text(&e.Author.Name)})
 		}},
-		key{"origin", false, word(r, originNames, &e.Origin)},
-		key{"role", false, word(r, roleNames, &e.Role)},
-		key{"trust", false, word(r, trustNames, &e.Trust)},
-		key{"media_type", false, r.text(&e.MediaType)},
-		key{"field", true, r.text(&e.Field)},
-		key{"parent", true, r.text(&e.Parent)},
-		key{"text", false, r.text(&e.Text)},
-		key{"truncated_bytes", false, r.whole(&e.TruncatedBytes)})
+		{"origin", false, word(r, originNames, &e.Origin)},
+		{"role", false, word(r, roleNames, &e.Role)},
+		{"media_type", false, r.text(&e.MediaType)},
+		{"field", true, r.text(&e.Field)},
+		{"parent", true, r.text(&e.Parent)},
+		{"text", false, r.text(&e.Text)},
+		{"truncated_bytes", false, r.whole(&e.TruncatedBytes)},
+	}
 }

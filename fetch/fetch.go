@@ -20,9 +20,11 @@ import (
 	"decant.dev/act/plan"
 	"decant.dev/fence"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/runcontext"
 )
 
-// Bundle is one item's content before trust is set, oldest element first.
+// Bundle is what an intake makes of one item, oldest element first: the part
+// of a fence.Bundle that differs from item to item.
 type Bundle struct {
 	Elements []fence.Element
 	Message  string // id of the element that the event is about, or empty
@@ -49,17 +51,20 @@ func (i Intake) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Input is one stored body with its envelope.
+// Input is one stored body with its envelope. Keep asks for the bundle too,
+// from which the run's context can be built again.
 type Input struct {
 	Envelope pipeline.Envelope `json:"envelope"`
 	Body     []byte            `json:"body"`
+	Keep     bool              `json:"keep,omitzero"`
 }
 
 // Output is the run's prompt object with the lowest label that an element of
-// it bears, or the code that ended the run. The label can lower the run's and
-// never raise it.
+// it bears, and its bundle where that was asked for, or the code that ended
+// the run. The label can lower the run's and never raise it.
 type Output struct {
 	Object jsontext.Value `json:"object,omitzero"`
+	Bundle jsontext.Value `json:"bundle,omitzero"`
 	Lowest plan.Label     `json:"lowest,omitzero"`
 	Code   pipeline.Code  `json:"code,omitzero"`
 }
@@ -75,12 +80,9 @@ type Handler struct {
 // Fetch builds the run's context and renders its prompt. Its only failures
 // are codes.
 func (h *Handler) Fetch(ctx context.Context, in Input) Output {
-	prompt, err := h.prompt(ctx, in)
+	out, err := h.fetch(ctx, in)
 	if err == nil {
-		var object []byte
-		if object, err = fence.EncodeObject(prompt); err == nil {
-			return Output{Object: object, Lowest: lowest(prompt.Context().Elements, in.Envelope.Actor)}
-		}
+		return out
 	}
 	var fault *pipeline.Fault
 	switch {
@@ -93,20 +95,48 @@ func (h *Handler) Fetch(ctx context.Context, in Input) Output {
 	}
 }
 
-func (h *Handler) prompt(ctx context.Context, in Input) (fence.Prompt, error) {
+func (h *Handler) fetch(ctx context.Context, in Input) (out Output, err error) {
+	gathered, err := h.gather(in)
+	if err != nil {
+		return Output{}, err
+	}
+	built, err := runcontext.Builder{Authorizer: h.Authorizer, Own: h.Own}.Build(ctx, in.Envelope, gathered)
+	if err != nil {
+		return Output{}, err
+	}
+	prompt, err := fence.Render(built, h.Random)
+	if err != nil {
+		return Output{}, err
+	}
+	out.Lowest = lowest(prompt.Context().Elements, in.Envelope.Actor)
+	if out.Object, err = fence.EncodeObject(prompt); err == nil && in.Keep {
+		out.Bundle, err = gathered.Encode()
+	}
+	if err != nil {
+		return Output{}, err
+	}
+	return out, nil
+}
+
+// gather reads the body as the recipe's intake does.
+func (h *Handler) gather(in Input) (fence.Bundle, error) {
 	intake, ok := h.Intakes[in.Envelope.Recipe]
 	if !ok {
-		return fence.Prompt{}, pipeline.UnknownRecipe.Error("recipe is not built in")
+		return fence.Bundle{}, pipeline.UnknownRecipe.Error("recipe is not built in")
 	}
 	sum := sha256.Sum256(in.Body)
 	if hex.EncodeToString(sum[:]) != in.Envelope.BodySHA256 {
-		return fence.Prompt{}, pipeline.Unreadable.Error("body does not have the envelope's digest")
+		return fence.Bundle{}, pipeline.Unreadable.Error("body does not have the envelope's digest")
 	}
-	bundle, err := intake.Elements(in.Envelope, in.Body)
+	b, err := intake.Elements(in.Envelope, in.Body)
 	if err != nil {
-		return fence.Prompt{}, err
+		return fence.Bundle{}, err
 	}
-	return fence.Render(h.context(ctx, in.Envelope, intake, bundle), h.Random)
+	return fence.Bundle{
+		Run: in.Envelope.Run, Recipe: in.Envelope.Recipe, Profile: intake.Profile,
+		Instruction: intake.Instruction, Scaffold: intake.Scaffold, Limits: intake.Limits,
+		Message: b.Message, Created: b.Created, Voice: b.Voice, Elements: b.Elements,
+	}, nil
 }
 
 // lowest is the label of the least trusted element: whose words the run reads
@@ -130,20 +160,4 @@ func lowest(elements []fence.Element, actor pipeline.Actor) plan.Label {
 		}
 	}
 	return l
-}
-
-// context marks the bundle's elements as of now.
-func (h *Handler) context(ctx context.Context, env pipeline.Envelope, intake Intake, b Bundle) fence.RunContext {
-	var kind fence.AuthorKind
-	if err := kind.UnmarshalText([]byte(env.Actor.Kind)); err != nil {
-		kind = fence.KindImport
-	}
-	elements, trigger := fence.Mark(ctx, h.Authorizer, fence.Turn{
-		Channel: env.Channel, Actor: fence.Author{ID: env.Actor.ID, Kind: kind},
-		Message: b.Message, Created: b.Created, WantVoice: b.Voice, Self: h.Own,
-	}, b.Elements)
-	return fence.RunContext{
-		Run: env.Run, Recipe: env.Recipe, Profile: intake.Profile, Trigger: trigger,
-		Instruction: intake.Instruction, Scaffold: intake.Scaffold, Limits: intake.Limits, Elements: elements,
-	}
 }

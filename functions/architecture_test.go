@@ -27,6 +27,8 @@ var links = map[string]struct {
 		[]string{module + "/extract/shape", module + "/act/plan"}},
 	"fetch":   {[]string{"dynamodb", "s3"}, []string{module + "/act", module + "/events"}, []string{module + "/act/plan"}},
 	"extract": {[]string{"s3"}, []string{module + "/act", module + "/events"}, []string{module + "/act/plan"}},
+	"context": {[]string{"dynamodb", "s3"}, []string{module + "/act", module + "/events", module + "/fetch", module + "/extract", module + "/recipes", "…/intake", "github.com/google/go-github/v82"},
+		[]string{module + "/extract/shape", module + "/act/plan"}},
 	"act":     {[]string{"dynamodb"}, append([]string{"…/intake"}, reads...), []string{module + "/extract/shape"}},
 	"approve": {[]string{"dynamodb", "sfn"}, append([]string{"…/intake", module + "/recipes", module + "/act"}, reads...), []string{module + "/extract/shape", module + "/act/plan"}},
 }

@@ -50,6 +50,9 @@ var forbidden = []struct {
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
+	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
+	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
+	{"/pipeline/local/server", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "…/intake", "database/sql"}, "the ingress holds no table and reads no text"},
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
@@ -60,19 +63,27 @@ var phasesDeny = []string{
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2/service/s3", "net/http",
 }
 
+var readersDeny = []string{
+	module + "/act", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql",
+	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2",
+}
+
 // allowed are exceptions: what the pure packages below a phase bring along.
 var allowed = map[string][]string{
-	"/pipeline/approval": {module + "/act/plan", module + "/extract/shape"},
-	"/act":               {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
-	"/extract":           {module + "/act/plan"},
-	"/extract/rules":     {module + "/act/plan"},
-	"/fetch":             {module + "/act/plan"},
-	"/events":            {module + "/act/plan"},
-	"/fence":             {module + "/fence"},
-	"/fence/conformance": {module + "/fence", module + "/fence/conformance"},
-	"/infra/authority":   {module + "/infra/authority"},
-	"/extract/shape":     {module + "/extract/shape"},
-	"/recipes/issues":    {module + "/recipes/issues"},
+	"/pipeline/approval":     {module + "/act/plan", module + "/extract/shape"},
+	"/act":                   {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
+	"/extract":               {module + "/act/plan"},
+	"/extract/rules":         {module + "/act/plan"},
+	"/fetch":                 {module + "/act/plan"},
+	"/events":                {module + "/act/plan"},
+	"/fence":                 {module + "/fence"},
+	"/fence/conformance":     {module + "/fence", module + "/fence/conformance"},
+	"/infra/authority":       {module + "/infra/authority"},
+	"/extract/shape":         {module + "/extract/shape"},
+	"/recipes/issues":        {module + "/recipes/issues"},
+	"/pipeline/local/server": {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
+	"/pipeline/runcontext":   {module + "/act/plan", module + "/extract/shape"},
+	"/pipeline/contextapi":   {module + "/act/plan", module + "/extract/shape"},
 }
 
 func TestImportRules(t *testing.T) {

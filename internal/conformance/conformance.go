@@ -253,15 +253,15 @@ func TestLedger(t *testing.T, l Ledger) {
 	})
 }
 
-// Grants is an authorizer whose grants can be changed.
-type Grants struct {
+// Authorizer is an authorizer, and how its grants are changed behind its back.
+type Authorizer struct {
 	pipeline.Authorizer
 	Grant, Revoke func(person, channel string) error
 }
 
 // TestAuthorizer holds an authorizer to its promises. It may hold grants for
 // other channels than "github:conformance/…".
-func TestAuthorizer(t *testing.T, g Grants) {
+func TestAuthorizer(t *testing.T, g Authorizer) {
 	const person, channel = "github:12", "github:conformance/one"
 	holds := func(t *testing.T, person, channel string, want bool) {
 		t.Helper()

@@ -32,12 +32,14 @@ const (
 	phaseFetch   = "fetch"
 	phaseExtract = "extract"
 	phaseAct     = "act"
+	phaseContext = "context"
 )
 
 // What a child is told through its environment, before it is restricted.
 const (
 	unsandboxedVariable = "DECANT_UNSANDBOXED" // run without restrictions
 	brokerVariable      = "DECANT_BROKER"      // the declared hosts, with commas; descriptor 3 leads to them
+	contextVariable     = "DECANT_CONTEXT_API" // the address of the context API, which may be reached beside them
 )
 
 // childConfig is the first line that a child reads, after it is restricted.
@@ -68,6 +70,7 @@ func Child(pipelines ...Pipeline) bool {
 		phaseFetch:   func(c childConfig, _ *http.Client) (handler, error) { return fetchHandler(pipelines, c), nil },
 		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
 		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
+		phaseContext: func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
 	})
 }
 
@@ -127,6 +130,7 @@ func serveChild(build builder, profile sandbox.Profile) error {
 // one that reaches none.
 func brokeredClient() (*http.Client, error) {
 	own := &broker.Broker{}
+	own.Allow = allowing(os.Getenv(contextVariable))
 	if hosts := os.Getenv(brokerVariable); hosts != "" {
 		own.Hosts = strings.Split(hosts, ",")
 	}

@@ -20,6 +20,7 @@ import (
 const (
 	fetchTimeout   = 60 * time.Second
 	extractTimeout = 120 * time.Second
+	contextTimeout = 10 * time.Second
 	actTimeout     = 60 * time.Second
 )
 
@@ -34,6 +35,7 @@ type Config struct {
 	Unsandboxed bool             // run phases unrestricted where the kernel cannot restrict them
 	Own         []string         // identities that our sinks use
 	Grants      string           // grants file; empty means grants/grants.json in Dir
+	ContextAPI  string           // "address:port" where the engine's Context is served; empty means nowhere
 	Clock       func() time.Time // empty means time.Now
 	Warn        func(error)      // told once of each phase that cannot be started; empty tells nobody
 
@@ -47,6 +49,7 @@ type Engine struct {
 	order     []string
 	digests   map[string]string
 	traces    map[string]extract.Vocabulary
+	adapters  map[string]bool // recipes whose extractor is given access to its runs' contexts
 	sandboxed bool
 	mode      store.Mode
 	closing   sync.Once
@@ -59,12 +62,14 @@ type Engine struct {
 	raw     *store.Blobs
 	prompts map[store.Mode]*store.Blobs
 	asked   *store.Approvals
+	bundles *store.Bundles // nil where no extractor is an adapter
 
 	running sync.Map     // run id → *attempt under way
 	step    func(string) // called before and after each call and each write; for tests that stop there
 
 	fetches  map[bool]*phase // by class: one process never serves both
 	extracts map[bool]*phase
+	contexts map[bool]*phase
 	act      *asker
 }
 
@@ -88,7 +93,7 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	e := &Engine{
-		config: c, pipelines: map[string]Pipeline{}, digests: map[string]string{}, traces: map[string]extract.Vocabulary{},
+		config: c, pipelines: map[string]Pipeline{}, digests: map[string]string{}, traces: map[string]extract.Vocabulary{}, adapters: map[string]bool{},
 		sandboxed: c.restricts(), mode: store.StagedMode,
 	}
 	if c.Live {
@@ -115,6 +120,12 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		x := p.Extractor(nil)
 		e.digests[name] = p.digest(x)
 		e.traces[name] = extract.VocabularyOf(x, p.Recipe.Shape())
+		if c.ContextAPI != "" && extract.WantsContext(x) {
+			e.adapters[name] = true
+		}
+	}
+	if err := checkContextAPI(c.ContextAPI); err != nil {
+		return nil, err
 	}
 	e.dir = dir
 	if err := errors.Join(e.openStores(dir), e.preparePhases(dir)); err != nil {
@@ -145,11 +156,15 @@ func (e *Engine) openStores(dir string) (err error) {
 			return err
 		}
 	}
-	return nil
+	if len(e.adapters) > 0 {
+		e.bundles, err = store.OpenBundles(filepath.Join(dir, "bundles", string(e.mode)))
+	}
+	return err
 }
 
-// preparePhases says what each child holds: fetch reads grants; extract has
-// no file at all; act reads grants and, where it writes, has its own tables.
+// preparePhases says what each child holds: fetch and context read grants;
+// extract has no file at all; act reads grants and, where it writes, has its
+// own tables.
 func (e *Engine) preparePhases(dir string) error {
 	grants, ledger, approvals := filepath.Join(dir, grantsDir), filepath.Join(dir, "act"), filepath.Join(dir, approvalsDir)
 	paused := filepath.Join(grants, pausedDir)
@@ -158,7 +173,7 @@ func (e *Engine) preparePhases(dir string) error {
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}
-	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: filepath.Join(grants, grantsName),
+	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
 		Ledger: ledger, Paused: paused, Approvals: approvals}
 	if e.config.Grants != "" {
 		config.Grants = filepath.Join(grants, "given.json")
@@ -172,6 +187,9 @@ func (e *Engine) preparePhases(dir string) error {
 	for _, name := range e.order {
 		fetchHosts = append(fetchHosts, e.pipelines[name].Intake.Hosts...)
 		modelHosts = append(modelHosts, e.pipelines[name].Hosts...)
+	}
+	if len(e.adapters) > 0 {
+		modelHosts = append(modelHosts, e.config.ContextAPI)
 	}
 	child := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
 		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits, warn: e.config.Warn}
@@ -188,10 +206,14 @@ func (e *Engine) preparePhases(dir string) error {
 	if e.config.Live {
 		acts.ReadWrite = []string{ledger, approvals}
 	}
-	e.fetches, e.extracts = map[bool]*phase{}, map[bool]*phase{}
+	e.fetches, e.extracts, e.contexts = map[bool]*phase{}, map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
-		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, maxFetched)
+		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
 		e.extracts[unverified] = child(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer)
+		e.contexts[unverified] = child(phaseContext, read, nil, contextTimeout, 2*maxFetched) // marks come with it
+		if len(e.adapters) > 0 {
+			e.extracts[unverified].reach(e.config.ContextAPI)
+		}
 	}
 	e.act = newAsker(child(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
 	return nil
@@ -231,7 +253,7 @@ func (e *Engine) Close() (err error) {
 }
 
 func (e *Engine) close() error {
-	for _, children := range []map[bool]*phase{e.fetches, e.extracts} {
+	for _, children := range []map[bool]*phase{e.fetches, e.extracts, e.contexts} {
 		for _, p := range children {
 			p.close()
 		}
@@ -251,6 +273,9 @@ func (e *Engine) close() error {
 	}
 	for _, b := range e.prompts {
 		errs = append(errs, b.Close())
+	}
+	if e.bundles != nil {
+		errs = append(errs, e.bundles.Close())
 	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())

@@ -28,7 +28,7 @@ type opened struct{ Read, Write bool }
 func init() {
 	entries = append(entries, func() bool {
 		return os.Getenv(attemptsVariable) != "" &&
-			childWith(map[string]builder{phaseFetch: attemptsHandler, phaseExtract: attemptsHandler, phaseAct: attemptsHandler})
+			childWith(map[string]builder{phaseFetch: attemptsHandler, phaseExtract: attemptsHandler, phaseAct: attemptsHandler, phaseContext: attemptsHandler})
 	})
 }
 
@@ -157,6 +157,8 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 	may := map[string]map[string]opened{
 		"fetch for unverified":   {"grants/grants.json": {Read: true}},
 		"fetch for the rest":     {"grants/grants.json": {Read: true}},
+		"context for unverified": {"grants/grants.json": {Read: true}},
+		"context for the rest":   {"grants/grants.json": {Read: true}},
 		"extract for unverified": {},
 		"extract for the rest":   {},
 		"act":                    {"grants/grants.json": {Read: true}, "act/act.db": {Read: true, Write: true}, "approvals/approvals.db": {Read: true, Write: true}},
@@ -164,7 +166,8 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 	for name, allowed := range may {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := openEngine(t, Config{Live: true})
+			// An adapter whose API nobody serves: its run ends without an answer, and its bundle is kept.
+			e := openEngine(t, Config{Live: true, ContextAPI: "127.0.0.1:1"}, issuesPipeline(), readerPipeline(1))
 			e.Deliver(context.Background(), delivery(t, payload(1, "title", report, 2000)))
 			dir := filepath.Dir(e.act.phase.config.Ledger)
 			if err := os.WriteFile(e.act.phase.config.Grants, []byte(`{"schema":"grants.v1","grants":[]}`), 0o600); err != nil {
@@ -179,7 +182,7 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			for _, kept := range []string{"raw/blobs.db", "prompts/live/blobs.db", "journal/journal.db", "act/act.db", "approvals/approvals.db", "grants/grants.json"} {
+			for _, kept := range []string{"raw/blobs.db", "prompts/live/blobs.db", "journal/journal.db", "bundles/live/bundles.db", "act/act.db", "approvals/approvals.db", "grants/grants.json"} {
 				if !slices.Contains(paths, filepath.Join(dir, kept)) {
 					t.Fatalf("the engine keeps no %s: the test would prove nothing", kept)
 				}

@@ -64,16 +64,24 @@ func (g *Grants) load() error {
 		return nil
 	}
 	g.read, g.held = nil, nil
-	var f grantsFile
-	if err := unmarshal(b, &f); err != nil || f.Schema != GrantsSchema {
-		return fmt.Errorf("grants: file of %d bytes is malformed: want {\"schema\":%q,\"grants\":[{\"person\":…,\"channel\":…}]}", len(b), GrantsSchema)
+	all, err := parseGrants(b)
+	if err != nil {
+		return err
 	}
-	held := make(map[grant]bool, len(f.Grants))
-	for _, one := range f.Grants {
+	held := make(map[grant]bool, len(all))
+	for _, one := range all {
 		held[one] = true
 	}
 	g.read, g.held = b, held
 	return nil
+}
+
+func parseGrants(b []byte) ([]grant, error) {
+	var f grantsFile
+	if err := unmarshal(b, &f); err != nil || f.Schema != GrantsSchema {
+		return nil, fmt.Errorf("grants: file of %d bytes is malformed: want {\"schema\":%q,\"grants\":[{\"person\":…,\"channel\":…}]}", len(b), GrantsSchema)
+	}
+	return f.Grants, nil
 }
 
 // grantsCopy keeps a file that the operator named in a directory of the

@@ -93,6 +93,7 @@ func (e *Engine) phases() map[string]*phase {
 	return map[string]*phase{
 		"fetch for unverified": e.fetches[true], "fetch for the rest": e.fetches[false],
 		"extract for unverified": e.extracts[true], "extract for the rest": e.extracts[false], "act": e.act.phase,
+		"context for unverified": e.contexts[true], "context for the rest": e.contexts[false],
 	}
 }
 
@@ -105,7 +106,7 @@ func needSandbox(t *testing.T) {
 
 // testPipelines are all that a child of this test binary may be asked for.
 func testPipelines() []Pipeline {
-	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines())
+	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines(), adapterPipelines(), forgedPipelines())
 }
 
 // entries are other things that this test binary may have been started for;

@@ -24,3 +24,30 @@ func lock(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// lockWaiting is lock for a moment's work: it waits while another has the
+// file.
+func lockWaiting(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+}
+
+// syncDirectory makes a rename in a directory durable.
+func syncDirectory(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -24,6 +24,7 @@ type phase struct {
 	name    string
 	profile sandbox.Profile
 	hosts   []string
+	api     string // address of the context API that it may reach too, or empty
 	env     []string
 	config  childConfig
 	timeout time.Duration
@@ -109,7 +110,7 @@ func (p *phase) start() (*proc, error) {
 	var files []*os.File
 	parent, child, err := broker.Pair()
 	if err == nil {
-		b := &broker.Broker{Hosts: p.hosts}
+		b := &broker.Broker{Hosts: p.hosts, Allow: allowing(p.api)}
 		go func() {
 			_ = b.Serve(ctx, parent)
 			_ = parent.Close()

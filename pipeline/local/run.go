@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,6 +14,7 @@ import (
 	"decant.dev/extract"
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/contextapi"
 	"decant.dev/pipeline/local/store"
 )
 
@@ -36,7 +38,7 @@ func (e *Engine) Deliver(ctx context.Context, d events.Delivery) []Result {
 // run takes one item through the phases, or waits for the attempt at the same
 // run that is under way and answers as that did.
 func (e *Engine) run(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Result {
-	mine := &attempt{over: make(chan struct{})}
+	mine := newAttempt()
 	if other, busy := e.running.LoadOrStore(env.Run, mine); busy {
 		other := other.(*attempt)
 		select {
@@ -46,7 +48,12 @@ func (e *Engine) run(ctx context.Context, p Pipeline, env pipeline.Envelope, bod
 			return Result{Run: env.Run, Recipe: env.Recipe}.end(pipeline.Stopped)
 		}
 	}
-	mine.result = e.attempt(ctx, p, env, body)
+	return e.carry(ctx, mine, p, env, body)
+}
+
+// carry takes an attempt that is on record as under way to its end.
+func (e *Engine) carry(ctx context.Context, mine *attempt, p Pipeline, env pipeline.Envelope, body []byte) Result {
+	mine.result = e.attempt(ctx, mine, p, env, body)
 	e.running.Delete(env.Run)
 	close(mine.over)
 	return mine.result
@@ -54,9 +61,13 @@ func (e *Engine) run(ctx context.Context, p Pipeline, env pipeline.Envelope, bod
 
 // attempt is one pass of a run through the phases.
 type attempt struct {
+	begun  chan struct{} // closed once the run is durable
+	label  atomic.Uint32 // a plan.Label: whose words the extractor reads at worst
 	over   chan struct{}
-	result Result
+	result Result // as it is over
 }
+
+func newAttempt() *attempt { return &attempt{begun: make(chan struct{}), over: make(chan struct{})} }
 
 // ask calls a phase about a run.
 func (e *Engine) ask(ctx context.Context, p *phase, what string, q request) (answers, pipeline.Code) {
@@ -94,7 +105,7 @@ func (e *Engine) at(point string) {
 
 // attempt takes one item through the phases, from where an earlier attempt
 // stopped.
-func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Result {
+func (e *Engine) attempt(ctx context.Context, mine *attempt, p Pipeline, env pipeline.Envelope, body []byte) Result {
 	r := Result{Run: env.Run, Recipe: env.Recipe, Bits: bitsOf(p.Recipe), Actions: []act.Action{}}
 	entry := store.Entry{State: store.Received}
 	resumed := false
@@ -121,7 +132,8 @@ func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope,
 			return r.end(code)
 		}
 	}
-	r = e.advance(ctx, p, env, body, entry, r)
+	close(mine.begun)
+	r = e.advance(ctx, mine, p, env, body, entry, r)
 	if ctx.Err() != nil {
 		return r.end(pipeline.Stopped) // not ended: the next start goes on
 	}
@@ -139,7 +151,7 @@ func (e *Engine) attempt(ctx context.Context, p Pipeline, env pipeline.Envelope,
 }
 
 // advance carries a run from its last durable state to its end.
-func (e *Engine) advance(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte, entry store.Entry, r Result) Result {
+func (e *Engine) advance(ctx context.Context, mine *attempt, p Pipeline, env pipeline.Envelope, body []byte, entry store.Entry, r Result) Result {
 	if err := e.grants.sync(); err != nil && e.config.Warn != nil {
 		e.config.Warn(err)
 	}
@@ -158,7 +170,11 @@ func (e *Engine) advance(ctx context.Context, p Pipeline, env pipeline.Envelope,
 			return r.end(pipeline.StoreFailed)
 		}
 	} else {
-		object, lowest, code := e.fetched(ctx, env, body, label)
+		access, token, code := e.accessTo(env)
+		if code != pipeline.OK {
+			return r.end(code)
+		}
+		object, lowest, code := e.fetched(ctx, env, body, label, token)
 		if code != pipeline.OK {
 			return r.end(code)
 		}
@@ -168,7 +184,8 @@ func (e *Engine) advance(ctx context.Context, p Pipeline, env pipeline.Envelope,
 			}
 			r.Label = label
 		}
-		if structure, code = e.extracted(ctx, p, env, label, object, &r); code != pipeline.OK {
+		mine.label.Store(uint32(label))
+		if structure, code = e.extracted(ctx, p, env, label, object, access, &r); code != pipeline.OK {
 			return r.end(code)
 		}
 	}
@@ -225,8 +242,8 @@ func class(l plan.Label) bool { return l <= plan.Unverified }
 // label class, once it is durable, and the lowest label of what was read. A run
 // that was stopped before extract is fetched again from its stored body, so
 // that trust is set from the grants of now.
-func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte, label plan.Label) ([]byte, plan.Label, pipeline.Code) {
-	a, code := e.ask(ctx, e.fetches[class(label)], "fetch", request{Run: env.Run, Fetch: &fetch.Input{Envelope: env, Body: body}})
+func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte, label plan.Label, token contextapi.Token) ([]byte, plan.Label, pipeline.Code) {
+	a, code := e.ask(ctx, e.fetches[class(label)], "fetch", request{Run: env.Run, Fetch: &fetch.Input{Envelope: env, Body: body, Keep: e.adapters[env.Recipe]}})
 	if code != pipeline.OK {
 		return nil, 0, code
 	}
@@ -234,8 +251,15 @@ func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte
 	switch code := pipeline.FromPhase(out.Code); {
 	case code != pipeline.OK:
 		return nil, 0, code
-	case len(out.Object) == 0, !out.Lowest.Valid():
+	case len(out.Object) == 0, len(out.Object) > maxFetched, len(out.Bundle) > maxFetched, !out.Lowest.Valid():
 		return nil, 0, pipeline.PhaseMisbehave
+	case (len(out.Bundle) > 0) != e.adapters[env.Recipe]:
+		return nil, 0, pipeline.PhaseMisbehave
+	}
+	if len(out.Bundle) > 0 {
+		if code := e.keep("bundle", func() error { return e.bundles.Put(ctx, env.Run, token.Digest(), out.Bundle) }); code != pipeline.OK {
+			return nil, 0, code
+		}
 	}
 	return out.Object, out.Lowest, e.keep("prompt", func() error { return e.prompts[e.mode].Put(ctx, env.Run, out.Object) })
 }
@@ -243,8 +267,8 @@ func (e *Engine) fetched(ctx context.Context, env pipeline.Envelope, body []byte
 // extracted returns the run's structure from the extract child of its label
 // class. What the child says is checked before it is kept: the structure
 // must be canonical, the trace of the extractor's own vocabulary.
-func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelope, label plan.Label, object []byte, r *Result) (jsontext.Value, pipeline.Code) {
-	a, code := e.ask(ctx, e.extracts[class(label)], "extract", request{Run: env.Run, Extract: &extract.Input{Recipe: env.Recipe, Run: env.Run, Object: object}})
+func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelope, label plan.Label, object []byte, access extract.Access, r *Result) (jsontext.Value, pipeline.Code) {
+	a, code := e.ask(ctx, e.extracts[class(label)], "extract", request{Run: env.Run, Extract: &extract.Input{Recipe: env.Recipe, Run: env.Run, Object: object, Access: access}})
 	if code != pipeline.OK {
 		return nil, code
 	}

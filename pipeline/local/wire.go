@@ -31,6 +31,7 @@ type request struct {
 	Run     string         `json:"run"`
 	Fetch   *fetch.Input   `json:"fetch,omitzero"`
 	Extract *extract.Input `json:"extract,omitzero"`
+	Context *contextInput  `json:"context,omitzero"`
 	Acts    []question     `json:"acts,omitzero"`
 }
 
@@ -68,6 +69,8 @@ func (r reply) decoded(q request) (answers, bool) {
 		into = &a.fetch
 	case q.Extract != nil:
 		into = &a.extract
+	case q.Context != nil:
+		into = &a.context
 	default:
 		into = &a.acts
 	}
@@ -93,6 +96,7 @@ func (r reply) decoded(q request) (answers, bool) {
 type answers struct {
 	fetch   fetch.Output
 	extract extract.Output
+	context contextOutput
 	acts    []answer
 }
 

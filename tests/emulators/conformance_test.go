@@ -58,7 +58,7 @@ func TestGrantsConform(t *testing.T) {
 		return map[string]ddb.AttributeValue{"pk": &ddb.AttributeValueMemberS{Value: channel}, "sk": &ddb.AttributeValueMemberS{Value: person}}
 	}
 	name := "Grants"
-	conformance.TestAuthorizer(t, conformance.Grants{
+	conformance.TestAuthorizer(t, conformance.Authorizer{
 		Authorizer: grants.Open(region, c.url, name),
 		Grant: func(p, ch string) error {
 			_, err := c.db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &name, Item: key(p, ch)})
@@ -69,4 +69,9 @@ func TestGrantsConform(t *testing.T) {
 			return err
 		},
 	})
+}
+
+func TestEditedGrantsConform(t *testing.T) {
+	testCredentials(t)
+	conformance.TestGrants(t, grants.Open(region, open(t).url, "Grants"))
 }

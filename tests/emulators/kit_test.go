@@ -40,7 +40,9 @@ const (
 // functions are the binaries and what each is told, beside what all are.
 var functions = map[string]map[string]string{
 	"ingress": {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account},
-	"fetch":   {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account, "DECANT_GRANTS_TABLE": "Grants", "DECANT_OWN_IDENTITIES": "github:777"},
+	"fetch":   {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account, "DECANT_GRANTS_TABLE": "Grants", "DECANT_OWN_IDENTITIES": "github:777", "DECANT_CONTEXT_URL": "https://context.example.com"},
+	"context": {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account, "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs",
+		"DECANT_OWN_IDENTITIES": "github:777"},
 	"extract": {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account},
 	"act": {"DECANT_ACT_TABLE": "Act", "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs", "DECANT_APPROVALS_TABLE": "Approvals",
 		"DECANT_OWN_IDENTITIES": "github:777", "DECANT_LIVE": "true"},
@@ -50,6 +52,7 @@ var functions = map[string]map[string]string{
 // deployed names each deployment and its binary.
 var deployed = map[string]string{
 	"ingress": "ingress", "fetch": "fetch", "extract-unverified": "extract", "extract-rest": "extract", "act": "act", "approve": "approve",
+	"context": "context",
 }
 
 // binaries holds the folder that build fills, once a test run.

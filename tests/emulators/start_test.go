@@ -114,11 +114,10 @@ func TestEachBinaryUnderTheRuntimeInterfaceEmulator(t *testing.T) {
 			answer := post(t, "http://"+address+"/2015-03-31/functions/function/invocations", `{"`+marker+`":1}`)
 			want := "phase_misbehave"
 			var got string
-			if name == "ingress" {
-				want = `{"code":"bad_signature"}`
+			got, _ = answer["verdict"].(string)
+			if over := map[string]string{"ingress": `{"code":"bad_signature"}`, "context": `{"code":"malformed"}`}[name]; over != "" { // HTTP
+				want = over
 				got, _ = answer["body"].(string)
-			} else {
-				got, _ = answer["verdict"].(string)
 			}
 			if got != want {
 				t.Errorf("got %v, want %s; the emulator wrote:\n%s", answer, want, log.String())

@@ -1,6 +1,7 @@
-// Package bucket keeps raw bodies and prompt objects in one S3 bucket.
+// Package bucket keeps raw bodies, prompt objects and bundles in one S3 bucket.
 //
-// A key holds a recipe's name and a run's id, nothing else. A raw body is
+// A key holds a recipe's name, a run's id and the digest of a token, nothing
+// else. A raw body is
 // written once and never replaced. Objects are written and read with SHA-256
 // checksums and only while the bucket belongs to the expected account, so
 // that a bucket of the same name in other hands is neither read nor fed.
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -26,6 +28,7 @@ import (
 const (
 	MaxRawBytes    = 4 << 20            // a body, as ingress bounds it
 	MaxPromptBytes = 32<<20 + 4<<10     // a prompt object, as fence bounds it
+	maxTokenBytes  = 128                // a token, which has 76
 	maxAnswer      = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
 )
 
@@ -45,17 +48,24 @@ func Open(region, endpoint, name, owner string) *Bucket {
 
 // Raw returns the bodies of a recipe's runs as they were received, under
 // raw/<recipe>/<run>.
-func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, MaxRawBytes} }
+func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, "", MaxRawBytes} }
 
 // Prompts returns the prompt objects of a recipe's runs, under
 // prompt/<recipe>/<run>.
-func (b *Bucket) Prompts(recipe string) Blobs { return Blobs{b, "prompt", recipe, MaxPromptBytes} }
+func (b *Bucket) Prompts(recipe string) Blobs { return Blobs{b, "prompt", recipe, "", MaxPromptBytes} }
+
+// Tokens returns the tokens of the context API for a recipe's runs, under
+// prompt/<recipe>/<run>.token: whoever may read a run's prompt may read them.
+func (b *Bucket) Tokens(recipe string) Blobs {
+	return Blobs{b, "prompt", recipe, ".token", maxTokenBytes}
+}
 
 // Blobs keeps one value for each run.
 type Blobs struct {
 	bucket *Bucket
 	place  string
 	recipe string
+	suffix string
 	max    int
 }
 
@@ -64,7 +74,7 @@ func (b Blobs) key(run string) (*string, error) {
 	if !pipeline.IsRecipeName(b.recipe) || !pipeline.IsRunID(run) {
 		return nil, pipeline.StoreFailed.Error("bucket: want a recipe's name and a run's id")
 	}
-	return aws.String(b.place + "/" + b.recipe + "/" + run), nil
+	return aws.String(b.place + "/" + b.recipe + "/" + run + b.suffix), nil
 }
 
 // Put stores a run's value, in place of an earlier one.
@@ -92,11 +102,15 @@ func (b Blobs) put(ctx context.Context, run string, value []byte, unless *string
 	if err != nil {
 		return err
 	}
-	if len(value) > b.max {
-		return pipeline.StoreFailed.Error("bucket: value of %d bytes: want at most %d", len(value), b.max)
+	return b.bucket.put(ctx, key, value, b.max, unless)
+}
+
+func (b *Bucket) put(ctx context.Context, key *string, value []byte, most int, unless *string) error {
+	if len(value) > most {
+		return pipeline.StoreFailed.Error("bucket: value of %d bytes: want at most %d", len(value), most)
 	}
-	_, err = b.bucket.s3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.bucket.name, Key: key, ExpectedBucketOwner: &b.bucket.owner,
+	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.name, Key: key, ExpectedBucketOwner: &b.owner,
 		Body: bytes.NewReader(value), ContentLength: aws.Int64(int64(len(value))), // seekable: a retry sends it again
 		ContentType: aws.String("application/octet-stream"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256, IfNoneMatch: unless,
 	})
@@ -119,23 +133,28 @@ func (b Blobs) Get(ctx context.Context, run string) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	out, err := b.bucket.s3.GetObject(ctx, &s3.GetObjectInput{
-		Bucket: &b.bucket.name, Key: key, ExpectedBucketOwner: &b.bucket.owner, ChecksumMode: types.ChecksumModeEnabled,
+	return b.bucket.get(ctx, key, b.max, "NoSuchKey")
+}
+
+// get reads one object, and false where S3 answered one of the codes that mean
+// that there is none.
+func (b *Bucket) get(ctx context.Context, key *string, most int, none ...string) ([]byte, bool, error) {
+	out, err := b.s3.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &b.name, Key: key, ExpectedBucketOwner: &b.owner, ChecksumMode: types.ChecksumModeEnabled,
 	})
-	var none *types.NoSuchKey
 	switch {
-	case errors.As(err, &none):
+	case err != nil && slices.Contains(none, client.Code(err)):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, client.Fault("s3 get", err)
 	}
 	defer out.Body.Close()
-	value, err := io.ReadAll(io.LimitReader(out.Body, int64(b.max)+1))
+	value, err := io.ReadAll(io.LimitReader(out.Body, int64(most)+1))
 	switch {
 	case err != nil:
 		return nil, false, client.Fault("s3 get", fmt.Errorf("read: %w", err))
-	case len(value) > b.max:
-		return nil, false, pipeline.StoreFailed.Error("bucket: value of more than %d bytes", b.max)
+	case len(value) > most:
+		return nil, false, pipeline.StoreFailed.Error("bucket: value of more than %d bytes", most)
 	}
 	return value, true, nil
 }

@@ -32,6 +32,7 @@ const (
 	OwnIdentities  Variable = "DECANT_OWN_IDENTITIES"    // actor ids that our sinks use, with commas between
 	Live           Variable = "DECANT_LIVE"              // "true", or absent: outcomes are staged
 	ExpectedOwner  Variable = "DECANT_EXPECTED_OWNER"    // account that the bucket must belong to
+	ContextURL     Variable = "DECANT_CONTEXT_URL"       // where the context API is, without its path; absent: there is none
 
 	Region   Variable = "AWS_REGION"       // set by Lambda
 	Endpoint Variable = "AWS_ENDPOINT_URL" // another endpoint for all services, as the SDKs read it
@@ -66,6 +67,7 @@ var rules = map[Variable]rule{
 	OwnIdentities:  {form: regexp.MustCompile(`^(` + identityForm + `(,` + identityForm + `)*)?$`), optional: true},
 	Live:           {form: regexp.MustCompile(`^true$`), optional: true},
 	ExpectedOwner:  {form: regexp.MustCompile(`^[0-9]{12}$`)},
+	ContextURL:     {form: regexp.MustCompile(`^(https://[A-Za-z0-9.-]{1,253}|http://127\.0\.0\.1)(:[0-9]{1,5})?$`), optional: true},
 	Region:         {form: regexp.MustCompile(`^[a-z]{2}(-[a-z]{1,12}){1,3}-[0-9]{1,2}$`)},
 	Endpoint:       {form: regexp.MustCompile(`^https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?/?$`), optional: true},
 }

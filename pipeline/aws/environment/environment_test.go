@@ -18,6 +18,7 @@ var sound = map[string]string{
 	"DECANT_OWN_IDENTITIES":        "github:41898282",
 	"DECANT_LIVE":                  "true",
 	"DECANT_EXPECTED_OWNER":        "111122223333",
+	"DECANT_CONTEXT_URL":           "https://a1b2c3.execute-api.us-gov-west-1.amazonaws.com",
 	"AWS_REGION":                   "us-gov-west-1",
 	"AWS_ENDPOINT_URL":             "http://127.0.0.1:8080",
 }

@@ -20,6 +20,7 @@ import (
 	"decant.dev/pipeline/aws/bucket"
 	"decant.dev/pipeline/aws/environment"
 	"decant.dev/pipeline/aws/function"
+	"decant.dev/pipeline/contextapi"
 )
 
 // Pipeline is what extract knows of a recipe.
@@ -30,12 +31,15 @@ type Pipeline struct {
 
 // Main serves the pipelines. It does not return.
 func Main(pipelines ...Pipeline) {
-	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner)
+	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.ContextURL)
 	if err != nil {
 		function.Exit(err)
 	}
 	store := bucket.Open(env.Get(environment.Region), env.Get(environment.Endpoint), env.Get(environment.RawBucket), env.Get(environment.ExpectedOwner))
-	h, err := New(Config{Pipelines: pipelines, Prompts: func(recipe string) Prompts { return store.Prompts(recipe) }})
+	h, err := New(Config{
+		Pipelines: pipelines, Prompts: func(recipe string) Prompts { return store.Prompts(recipe) },
+		ContextURL: env.Get(environment.ContextURL), Tokens: func(recipe string) Prompts { return store.Tokens(recipe) },
+	})
 	if err != nil {
 		function.Exit(err)
 	}
@@ -49,8 +53,10 @@ type Prompts interface {
 
 // Config is what extract is made of.
 type Config struct {
-	Pipelines []Pipeline
-	Prompts   func(recipe string) Prompts
+	Pipelines  []Pipeline
+	Prompts    func(recipe string) Prompts
+	ContextURL string                      // of the context API, without its path; empty where there is none
+	Tokens     func(recipe string) Prompts // the runs' tokens, read for an adapter alone
 }
 
 // Handler answers for runs.
@@ -62,8 +68,8 @@ type Handler struct {
 
 // New checks what extract is made of.
 func New(c Config) (*Handler, error) {
-	if len(c.Pipelines) == 0 || c.Prompts == nil {
-		return nil, errors.New("extract: want pipelines and a prompt store")
+	if len(c.Pipelines) == 0 || c.Prompts == nil || c.ContextURL != "" && c.Tokens == nil {
+		return nil, errors.New("extract: want pipelines and a prompt store, and one of tokens beside a context API")
 	}
 	h := &Handler{config: c, words: map[string]extract.Vocabulary{}}
 	h.extract.Shapes, h.extract.Extractors = map[string]*shape.Shape{}, map[string]extract.Extractor{}
@@ -116,8 +122,35 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, e
 	if !found {
 		return reply, pipeline.Unreadable.Error("no prompt object is stored for the run")
 	}
-	out := h.extract.Extract(ctx, extract.Input{Recipe: q.Recipe, Run: q.Run, Object: object})
+	access, err := h.access(ctx, q)
+	if err != nil {
+		return reply, err
+	}
+	out := h.extract.Extract(ctx, extract.Input{Recipe: q.Recipe, Run: q.Run, Object: object, Access: access})
 	reply.Code = pipeline.FromPhase(out.Code)
 	reply.Answer = answer{function.Good, out.Structure, h.words[q.Recipe].Filter(out.Trace)}
 	return reply, nil
+}
+
+// access is what an adapter reads its run's context with: none for any other
+// extractor, and none where there is no context API.
+func (h *Handler) access(ctx context.Context, q question) (extract.Access, error) {
+	if h.config.ContextURL == "" || !extract.WantsContext(h.extract.Extractors[q.Recipe]) {
+		return extract.Access{}, nil
+	}
+	b, found, err := h.config.Tokens(q.Recipe).Get(ctx, q.Run)
+	var fault *pipeline.Fault
+	switch {
+	case errors.As(err, &fault):
+		return extract.Access{}, pipeline.FromPhase(fault.Code).Error("%s", fault.Detail)
+	case err != nil:
+		return extract.Access{}, err
+	case !found:
+		return extract.Access{}, pipeline.Unreadable.Error("no token is stored for the run")
+	}
+	token, err := contextapi.ParseToken(string(b))
+	if err != nil || token.Run() != q.Run {
+		return extract.Access{}, pipeline.Unreadable.Error("want the run's token, got another or none")
+	}
+	return extract.Access{URL: h.config.ContextURL + contextapi.Path(q.Run), Token: token.Reveal()}, nil
 }

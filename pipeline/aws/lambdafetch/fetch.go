@@ -6,6 +6,7 @@ package lambdafetch
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"decant.dev/pipeline/aws/environment"
 	"decant.dev/pipeline/aws/function"
 	"decant.dev/pipeline/aws/grants"
+	"decant.dev/pipeline/contextapi"
 )
 
 // Pipeline is what fetch knows of a recipe.
@@ -28,20 +30,24 @@ type Pipeline struct {
 
 // Main serves the pipelines. It does not return.
 func Main(pipelines ...Pipeline) {
-	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.GrantsTable, environment.OwnIdentities)
+	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.GrantsTable, environment.OwnIdentities, environment.ContextURL)
 	if err != nil {
 		function.Exit(err)
 	}
 	region, endpoint := env.Get(environment.Region), env.Get(environment.Endpoint)
 	store := bucket.Open(region, endpoint, env.Get(environment.RawBucket), env.Get(environment.ExpectedOwner))
-	h, err := New(Config{
+	c := Config{
 		Pipelines:  pipelines,
 		Raw:        func(recipe string) Raw { return store.Raw(recipe) },
 		Prompts:    func(recipe string) Prompts { return store.Prompts(recipe) },
 		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
 		Own:        env.Own(),
 		Random:     rand.Reader,
-	})
+	}
+	if env.Get(environment.ContextURL) != "" {
+		c.Bundles, c.Tokens = store, func(recipe string) Prompts { return store.Tokens(recipe) }
+	}
+	h, err := New(c)
 	if err != nil {
 		function.Exit(err)
 	}
@@ -58,7 +64,13 @@ type Prompts interface {
 	Put(ctx context.Context, run string, object []byte) error
 }
 
-// Config is what fetch is made of.
+// Bundles keeps what was gathered for a run, under the digest of its token.
+type Bundles interface {
+	PutBundle(ctx context.Context, run string, token [sha256.Size]byte, bundle []byte) error
+}
+
+// Config is what fetch is made of. Bundles and Tokens are there where the
+// deployment has a context API, and otherwise nil.
 type Config struct {
 	Pipelines  []Pipeline
 	Raw        func(recipe string) Raw
@@ -66,6 +78,8 @@ type Config struct {
 	Authorizer pipeline.Authorizer
 	Own        []string // identities that our sinks use
 	Random     io.Reader
+	Bundles    Bundles
+	Tokens     func(recipe string) Prompts // the runs' tokens, for extract alone
 }
 
 // Handler answers envelopes.
@@ -78,6 +92,9 @@ type Handler struct {
 func New(c Config) (*Handler, error) {
 	if len(c.Pipelines) == 0 || c.Raw == nil || c.Prompts == nil || c.Authorizer == nil || c.Random == nil {
 		return nil, errors.New("fetch: want pipelines, a raw store, a prompt store, an authorizer and a source of randomness")
+	}
+	if (c.Bundles == nil) != (c.Tokens == nil) {
+		return nil, errors.New("fetch: want a store of bundles and one of tokens, or neither")
 	}
 	h := &Handler{c, fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: c.Authorizer, Own: c.Own, Random: c.Random}}
 	for _, p := range c.Pipelines {
@@ -118,12 +135,32 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, e
 	if !found {
 		return reply, pipeline.Unreadable.Error("no body is stored for the run")
 	}
-	out := h.fetch.Fetch(ctx, fetch.Input{Envelope: env, Body: body})
+	out := h.fetch.Fetch(ctx, fetch.Input{Envelope: env, Body: body, Keep: h.config.Bundles != nil})
 	if reply.Code = pipeline.FromPhase(out.Code); reply.Code != pipeline.OK {
 		return reply, nil
 	}
+	if err := h.open(ctx, env, out.Bundle); err != nil {
+		return reply, phaseError(err)
+	}
 	reply.Answer = fetched{function.Good, out.Lowest}
 	return reply, phaseError(h.config.Prompts(env.Recipe).Put(ctx, env.Run, out.Object))
+}
+
+// open keeps the run's bundle where there is a context API, and then the one
+// token that opens it. The prompt comes last: a run that extract is asked about
+// has all three.
+func (h *Handler) open(ctx context.Context, env pipeline.Envelope, bundle []byte) error {
+	if h.config.Bundles == nil {
+		return nil
+	}
+	token, err := contextapi.Mint(env.Run, h.config.Random)
+	if err != nil {
+		return pipeline.PhaseMisbehave.Error("no token could be made")
+	}
+	if err := h.config.Bundles.PutBundle(ctx, env.Run, token.Digest(), bundle); err != nil {
+		return err
+	}
+	return h.config.Tokens(env.Recipe).Put(ctx, env.Run, []byte(token.Reveal()))
 }
 
 // phaseError keeps a store's refusal within the codes of a phase.

@@ -82,9 +82,14 @@ func TestGrantsFileConforms(t *testing.T) {
 		return os.Chtimes(path, at, at)
 	}
 	entry := func(person, channel string) string { return `{"person":"` + person + `","channel":"` + channel + `"}` }
-	conformance.TestAuthorizer(t, conformance.Grants{
+	conformance.TestAuthorizer(t, conformance.Authorizer{
 		Authorizer: local.NewGrants(path),
 		Grant:      func(p, c string) error { held[entry(p, c)] = true; return save() },
 		Revoke:     func(p, c string) error { delete(held, entry(p, c)); return save() },
 	})
+}
+
+func TestEditedGrantsFileConforms(t *testing.T) {
+	t.Parallel()
+	conformance.TestGrants(t, local.NewGrants(local.GrantsPath(t.TempDir())))
 }

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"decant.dev/events"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local"
+	"decant.dev/pipeline/local/server"
+)
+
+const serveUsage = `Usage: decant serve [--live] [--json] [--listen ADDRESS:PORT]
+
+Serve takes webhooks and runs them as they come, until it is interrupted. Then
+it takes no more, lets the runs that are under way end, for at most half a
+minute, and stops. A live run that was stopped is carried on at the next start.
+
+  POST /webhooks/github            a delivery of GitHub's; answered once its
+                                   runs are durable
+  GET /api/v1/runs/RUN/context     a run's context, for the adapter that was
+                                   given the run's token
+  GET /healthz                     that it serves
+
+  --live           write, with receipts; without it outcomes are staged
+  --json           print one run.v1 object a line as each run ends
+  --listen A:P     where; by default 127.0.0.1:8080; port 0 takes a free one
+  --public         allow an address that is not loopback: nothing is encrypted,
+                   so put a proxy that speaks TLS in front
+  --grants FILE    who holds trigger; by default grants/grants.json in the
+                   state directory
+  --unsandboxed    with --live, go on where the kernel cannot sandbox
+
+The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
+$DECANT_GITHUB_SECRET_PREVIOUS. There is no serving without one.
+
+Example:
+  DECANT_GITHUB_SECRET=… decant serve --live
+`
+
+// Times that a stop may take: of the runs under way, and of the answers.
+const (
+	runsGrace    = 30 * time.Second
+	answersGrace = 5 * time.Second
+)
+
+type serveOptions struct {
+	live, json, unsandboxed, public bool
+	listen, grants                  string
+}
+
+func (a *App) serve(ctx context.Context, args []string) (int, error) {
+	var o serveOptions
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.BoolVar(&o.live, "live", false, "")
+	flags.BoolVar(&o.json, "json", false, "")
+	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
+	flags.BoolVar(&o.public, "public", false, "")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "")
+	flags.StringVar(&o.grants, "grants", "", "")
+	rest, err := a.parse(flags, serveUsage, args)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(rest) > 0:
+		return 0, usagef("serve: want no arguments, got %d", len(rest))
+	}
+	secrets := events.Secrets{
+		Current: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET")), Previous: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")),
+	}
+	if !secrets.Current.Configured() && !secrets.Previous.Configured() {
+		return 0, usagef("serve: DECANT_GITHUB_SECRET is not set: want the webhook's secret")
+	}
+	listener, err := server.Listen(o.listen, o.public)
+	if err != nil {
+		return 0, usagef("serve: %v", err)
+	}
+	defer listener.Close()
+	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	if local.WantContext(a.Pipelines...) {
+		config.ContextAPI = server.Reach(listener)
+	}
+	engine, err := local.Open(config, a.Pipelines...)
+	if err != nil {
+		return 0, err
+	}
+	if !engine.Sandboxed() {
+		fmt.Fprintln(a.Stderr, "decant: this system cannot sandbox the phases; see decant doctor")
+	}
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	runs := &acceptor{app: a, engine: engine, json: o.json}
+	s, err := server.New(server.Config{Runs: runs, Secrets: secrets, Context: engine.Context(), Life: life})
+	if err != nil {
+		return 0, errors.Join(err, engine.Close())
+	}
+	web := server.HTTP(s)
+	failed := make(chan error, 1)
+	go func() { failed <- web.Serve(listener) }()
+	fmt.Fprintf(a.Stderr, "decant: serving http://%s, %s\n", listener.Addr(), map[bool]string{true: "live", false: "staged"}[o.live])
+	var resuming sync.WaitGroup
+	resuming.Go(func() { runs.resume(life) })
+	select {
+	case <-ctx.Done():
+		err = nil
+	case err = <-failed:
+	}
+	a.stopServing(s, web, end)
+	resuming.Wait()
+	fmt.Fprintf(a.Stderr, "decant: stopped%s\n", counted(s.Counts()))
+	return exitOK, errors.Join(err, engine.Close())
+}
+
+// stopServing lets what is under way end in its time, and then ends it.
+func (a *App) stopServing(s *server.Server, web *http.Server, end context.CancelFunc) {
+	grace, cancel := context.WithTimeout(context.Background(), runsGrace)
+	defer cancel()
+	s.Drain(grace)
+	end()
+	rest, cancelRest := context.WithTimeout(context.Background(), answersGrace)
+	defer cancelRest()
+	s.Drain(rest) // of a life that is over
+	if web.Shutdown(rest) != nil {
+		_ = web.Close()
+	}
+}
+
+// counted says how often each code was the answer, in the order of the words.
+func counted(counts map[string]int) string {
+	var words []string
+	for word, n := range counts {
+		words = append(words, fmt.Sprintf("%d %s", n, word))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	slices.Sort(words)
+	return ": " + strings.Join(words, ", ")
+}
+
+// acceptor begins runs and prints each one's end.
+type acceptor struct {
+	app    *App
+	engine *local.Engine
+	json   bool
+
+	mu sync.Mutex
+}
+
+// Accept begins the runs of a delivery.
+func (x *acceptor) Accept(ctx context.Context, d events.Delivery) ([]string, func(), pipeline.Code) {
+	begun, code := x.engine.Accept(ctx, d)
+	runs := make([]string, len(begun))
+	for i, b := range begun {
+		runs[i] = b.Run
+	}
+	return runs, func() {
+		for _, b := range begun {
+			if r := b.Wait(); !b.Again {
+				x.print(r)
+			}
+		}
+	}, code
+}
+
+// resume carries to their end the live runs that were stopped.
+func (x *acceptor) resume(ctx context.Context) {
+	results, err := x.engine.Resume(ctx)
+	for _, r := range results {
+		x.print(r)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(x.app.Stderr, "decant: unfinished runs: %v\n", err)
+	}
+}
+
+// print says how a run ended: in one line, since many may come.
+func (x *acceptor) print(r local.Result) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.json {
+		if err := x.app.printJSON(r); err != nil {
+			fmt.Fprintf(x.app.Stderr, "decant: run %s: %v\n", r.Run, err)
+		}
+		return
+	}
+	fmt.Fprintf(x.app.Stdout, "%s  %s  %s%s\n", r.Run, r.Recipe, r.Status, closing(r))
+}
+
+// engineConfig is the engine of this App's environment.
+func (a *App) engineConfig(live, unsandboxed bool, grants string) local.Config {
+	return local.Config{
+		Dir: a.dir(), Live: live, Unsandboxed: unsandboxed, Own: a.ownIdentities(),
+		Grants: grants, Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
+	}
+}
+
+// openEngine opens an engine whose adapters, if it has any, can reach its
+// context API on this machine. The function closes both.
+func (a *App) openEngine(c local.Config) (*local.Engine, func() error, error) {
+	if !local.WantContext(a.Pipelines...) {
+		engine, err := local.Open(c, a.Pipelines...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return engine, engine.Close, nil
+	}
+	listener, err := server.Listen("127.0.0.1:0", false)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.ContextAPI = server.Reach(listener)
+	engine, err := local.Open(c, a.Pipelines...)
+	if err != nil {
+		return nil, nil, errors.Join(err, listener.Close())
+	}
+	web := server.HTTP(engine.Context())
+	go func() { _ = web.Serve(listener) }()
+	return engine, func() error { return errors.Join(engine.Close(), web.Close()) }, nil
+}

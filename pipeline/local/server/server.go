@@ -1,0 +1,266 @@
+// Package server is the ingress of one machine over HTTP: it verifies
+// webhooks, begins their runs and answers with codes, and has the context API
+// and a health check beside that.
+//
+// Nothing of a body is looked at before its signature is proved. A delivery is
+// answered once its runs are durable, as they go on. What it holds of bodies
+// at once is bounded, whoever sends them.
+//
+// Not promised: transport security, which a proxy in front gives, nor
+// freedom from denial of service.
+package server
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"decant.dev/events"
+	"decant.dev/pipeline"
+)
+
+// Paths that are served beside the context API's.
+const (
+	GitHubPath = "/webhooks/github"
+	HealthPath = "/healthz"
+)
+
+// Bounds of what is under way at once.
+const (
+	maxBodies = 16              // bodies that are read, verified, or wait for their runs to begin
+	MaxJobs   = 128             // deliveries whose runs are under way
+	patience  = 8 * time.Second // of a delivery for a place: GitHub waits for 10
+)
+
+const signature = "X-Hub-Signature-256"
+
+// Busy is the word where there was no place for a delivery. It is to be sent
+// again.
+const Busy = "busy"
+
+// Runs begins the runs of deliveries.
+type Runs interface {
+	// Accept begins the runs of a delivery and returns their ids once they are
+	// durable, and a function that waits until they are over. ctx is their
+	// life. A code means that none began, or that one could not be made durable.
+	Accept(ctx context.Context, d events.Delivery) (runs []string, wait func(), code pipeline.Code)
+}
+
+// Config is what a server is made of.
+type Config struct {
+	Runs    Runs
+	Secrets events.Secrets  // at least one
+	Context http.Handler    // the context API
+	Life    context.Context // of the runs: they stop when it ends
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+	bodies chan struct{}
+	jobs   chan struct{}
+
+	mu       sync.Mutex
+	counts   map[string]int
+	draining bool
+	under    sync.WaitGroup
+}
+
+// New checks what a server is made of. Without a secret there is none: every
+// delivery would be refused.
+func New(c Config) (*Server, error) {
+	switch {
+	case c.Runs == nil || c.Context == nil || c.Life == nil:
+		return nil, errors.New("server: want runs, a context API and a life")
+	case !c.Secrets.Current.Configured() && !c.Secrets.Previous.Configured():
+		return nil, errors.New("server: want a webhook secret, got none")
+	}
+	s := &Server{
+		config: c, mux: http.NewServeMux(), counts: map[string]int{},
+		bodies: make(chan struct{}, maxBodies), jobs: make(chan struct{}, MaxJobs),
+	}
+	s.mux.HandleFunc(GitHubPath, s.github)
+	s.mux.HandleFunc(HealthPath, health)
+	s.mux.Handle("/api/", c.Context)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusNotFound, answer{Code: "not_found"}) })
+	return s, nil
+}
+
+// ServeHTTP answers one request. A panic is a code.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if recover() != nil {
+			s.refuse(w, pipeline.PhasePanic)
+		}
+	}()
+	s.mux.ServeHTTP(w, r)
+}
+
+// Accepted is the word that counts deliveries whose runs began.
+const Accepted = "accepted"
+
+// Counts says how often each code, Accepted or Busy was what became of a
+// delivery.
+func (s *Server) Counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
+}
+
+// Drain takes no further delivery and waits until all runs are over, or until
+// ctx is. The context API goes on meanwhile: the runs may need it.
+func (s *Server) Drain(ctx context.Context) {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	over := make(chan struct{})
+	go func() { s.under.Wait(); close(over) }()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// begin counts a delivery as under way, unless the server drains.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.draining {
+		s.under.Add(1)
+	}
+	return !s.draining
+}
+
+// answer is what is said of a delivery: the ids of its runs, or a code.
+type answer struct {
+	Runs []string `json:"runs,omitempty"`
+	Code string   `json:"code,omitempty"`
+}
+
+func write(w http.ResponseWriter, status int, a answer) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.MarshalWrite(w, a) // whoever asked may be gone
+}
+
+func (s *Server) refuse(w http.ResponseWriter, c pipeline.Code) {
+	if c == pipeline.Stopped {
+		s.later(w, string(c))
+		return
+	}
+	s.count(string(c))
+	write(w, c.HTTP(), answer{Code: string(c)})
+}
+
+// later says that the delivery is to be sent again.
+func (s *Server) later(w http.ResponseWriter, word string) {
+	s.count(word)
+	w.Header().Set("Retry-After", "5")
+	write(w, http.StatusServiceUnavailable, answer{Code: word})
+}
+
+func (s *Server) count(word string) {
+	s.mu.Lock()
+	s.counts[word]++
+	s.mu.Unlock()
+}
+
+func health(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		write(w, http.StatusMethodNotAllowed, answer{Code: "not_allowed"})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(`{"status":"ok"}`))
+}
+
+// github answers one delivery of GitHub's.
+func (s *Server) github(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST")
+		write(w, http.StatusMethodNotAllowed, answer{Code: "not_allowed"})
+		return
+	}
+	if len(r.Header.Values(signature)) != 1 { // before a byte of the body is read
+		s.refuse(w, pipeline.BadSignature)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	if !take(ctx, s.bodies) {
+		s.later(w, Busy)
+		return
+	}
+	defer func() { <-s.bodies }()
+	d, err := s.receive(r)
+	if err != nil {
+		s.refuse(w, codeOf(err))
+		return
+	}
+	if !take(ctx, s.jobs) {
+		s.later(w, Busy)
+		return
+	}
+	if !s.begin() {
+		<-s.jobs
+		s.refuse(w, pipeline.Stopped)
+		return
+	}
+	runs, wait, code := s.config.Runs.Accept(s.config.Life, d)
+	go func() {
+		defer s.under.Done()
+		defer func() { <-s.jobs }()
+		if wait != nil {
+			wait()
+		}
+	}()
+	if code != pipeline.OK {
+		s.refuse(w, code)
+		return
+	}
+	s.count(Accepted)
+	write(w, http.StatusAccepted, answer{Runs: runs})
+}
+
+// receive reads and verifies a delivery, as the ingress does everywhere.
+func (s *Server) receive(r *http.Request) (events.Delivery, error) {
+	body, err := events.ReadBody(r.Body)
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	h, err := events.NewHTTP(r.Header, body)
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	d, _, err := events.ReceiveGitHub(h, s.config.Secrets)
+	return d, err
+}
+
+// take waits for a place, and is false where ctx ends before there is one.
+func take(ctx context.Context, places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func codeOf(err error) pipeline.Code {
+	var f *pipeline.Fault
+	if errors.As(err, &f) && f.Code != pipeline.OK {
+		return f.Code
+	}
+	return pipeline.MalformedEvent
+}

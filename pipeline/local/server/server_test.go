@@ -1,0 +1,279 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"decant.dev/events"
+	"decant.dev/pipeline"
+)
+
+const secret = "the webhook's secret"
+
+const opened = `{"action":"opened","issue":{"number":7,"title":"zz9 title","body":"zz9 body","user":{"id":12,"type":"User","login":"reporter"}},` +
+	`"repository":{"full_name":"octo-org/sample"},"sender":{"id":12,"type":"User","login":"reporter"}}`
+
+// runs begins a run for each delivery and lets it end when told.
+type runs struct {
+	code  pipeline.Code
+	panic bool
+	over  chan struct{} // nil: at once
+	got   []events.Delivery
+	life  context.Context
+}
+
+func (x *runs) Accept(ctx context.Context, d events.Delivery) ([]string, func(), pipeline.Code) {
+	if x.panic {
+		panic("zz9")
+	}
+	x.got, x.life = append(x.got, d), ctx
+	if x.code != pipeline.OK {
+		return nil, nil, x.code
+	}
+	return []string{strings.Repeat("ab", 16)}, func() {
+		if x.over != nil {
+			<-x.over
+		}
+	}, pipeline.OK
+}
+
+func serverOf(t *testing.T, x *runs) *Server {
+	t.Helper()
+	s, err := New(Config{
+		Runs: x, Secrets: events.Secrets{Current: events.NewSecret(secret)}, Life: t.Context(),
+		Context: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sign(body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func post(s http.Handler, event, signed string, body io.Reader) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, GitHubPath, body)
+	if event != "" {
+		r.Header.Set("X-GitHub-Event", event)
+	}
+	if signed != "" {
+		r.Header.Set(signature, signed)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// Each kind of bad input is answered with its code, and nothing of it comes
+// back.
+func TestDeliveriesAreAnsweredWithCodes(t *testing.T) {
+	t.Parallel()
+	deep := `{"action":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`
+	for name, tc := range map[string]struct {
+		event, signed, body string
+		accept              pipeline.Code
+		status              int
+		code                pipeline.Code
+	}{
+		"good":                  {"issues", sign(opened), opened, "", 202, ""},
+		"no signature":          {"issues", "", opened, "", 401, pipeline.BadSignature},
+		"wrong signature":       {"issues", sign(opened + " "), opened, "", 401, pipeline.BadSignature},
+		"malformed signature":   {"issues", "sha1=zz9", opened, "", 401, pipeline.BadSignature},
+		"too large":             {"issues", sign("x"), strings.Repeat("zz9", events.MaxBodyBytes), "", 413, pipeline.BodyTooLarge},
+		"not JSON":              {"issues", sign("zz9"), "zz9", "", 400, pipeline.MalformedBody},
+		"too deep":              {"issues", sign(deep), deep, "", 400, pipeline.MalformedBody},
+		"another kind":          {"issue_comment", sign(opened), opened, "", 400, pipeline.BodyMisfit},
+		"no event":              {"", sign(opened), opened, "", 400, pipeline.MalformedEvent},
+		"ping":                  {"ping", sign(`{"zen":"zz9","hook":{}}`), `{"zen":"zz9","hook":{}}`, "", 202, pipeline.Ping},
+		"an event of nobody's":  {"star", sign(`{"action":"created"}`), `{"action":"created"}`, "", 202, pipeline.UnhandledEvent},
+		"no recipe handles it":  {"issues", sign(opened), opened, pipeline.UnhandledEvent, 202, pipeline.UnhandledEvent},
+		"a store did not take":  {"issues", sign(opened), opened, pipeline.StoreFailed, 500, pipeline.StoreFailed},
+		"the engine is stopped": {"issues", sign(opened), opened, pipeline.Stopped, 503, pipeline.Stopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &runs{code: tc.accept}
+			s := serverOf(t, x)
+			w := post(s, tc.event, tc.signed, strings.NewReader(tc.body))
+			want := `{"code":"` + string(tc.code) + `"}`
+			if tc.code == "" {
+				want = `{"runs":["` + strings.Repeat("ab", 16) + `"]}`
+			}
+			if w.Code != tc.status || w.Body.String() != want || w.Header().Get("Cache-Control") != "no-store" || strings.Contains(fmt.Sprint(w.Header()), "zz9") {
+				t.Errorf("got %d %s %v, want %d %s", w.Code, w.Body, w.Header(), tc.status, want)
+			}
+			if (len(x.got) > 0) != (tc.code == "" || tc.accept != "") {
+				t.Errorf("%d deliveries went on", len(x.got))
+			}
+			word := string(tc.code)
+			if tc.code == "" {
+				word = Accepted
+			}
+			if !maps.Equal(s.Counts(), map[string]int{word: 1}) {
+				t.Errorf("got counts %v", s.Counts())
+			}
+		})
+	}
+}
+
+// What has no signature is refused before a byte of it is read, and a body
+// over the limit is not read to its end.
+func TestNoMoreIsReadThanNeeded(t *testing.T) {
+	t.Parallel()
+	s := serverOf(t, &runs{})
+	endless := &zeros{}
+	if w := post(s, "issues", "", endless); w.Code != 401 || endless.read != 0 {
+		t.Errorf("unsigned: got %d after %d bytes", w.Code, endless.read)
+	}
+	if w := post(s, "issues", sign(""), endless); w.Code != 413 || endless.read > events.MaxBodyBytes+1 {
+		t.Errorf("endless: got %d after %d bytes", w.Code, endless.read)
+	}
+}
+
+type zeros struct{ read int }
+
+func (z *zeros) Read(p []byte) (int, error) { z.read += len(p); clear(p); return len(p), nil }
+
+func TestOtherRequests(t *testing.T) {
+	t.Parallel()
+	s := serverOf(t, &runs{})
+	for _, tc := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", HealthPath, 200}, {"HEAD", HealthPath, 200}, {"POST", HealthPath, 405}, {"GET", GitHubPath, 405}, {"PUT", GitHubPath, 405},
+		{"GET", "/", 404}, {"GET", "/webhooks", 404}, {"GET", "/api/v1/runs/x/context", 418}, {"GET", "/debug/pprof/", 404},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(tc.method, tc.path, nil))
+		if w.Code != tc.status {
+			t.Errorf("%s %s: got %d, want %d", tc.method, tc.path, w.Code, tc.status)
+		}
+	}
+}
+
+func TestAPanicIsACode(t *testing.T) {
+	t.Parallel()
+	w := post(serverOf(t, &runs{panic: true}), "issues", sign(opened), strings.NewReader(opened))
+	if w.Code != 500 || strings.Contains(w.Body.String(), "zz9") {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
+// Only so many runs are under way at once; a delivery for which there is no
+// place within its sender's patience is to be sent again.
+func TestRunsUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := &runs{over: make(chan struct{})}
+		s := serverOf(t, x)
+		for range MaxJobs {
+			if w := post(s, "issues", sign(opened), strings.NewReader(opened)); w.Code != 202 {
+				t.Fatalf("got %d", w.Code)
+			}
+		}
+		if w := post(s, "issues", sign(opened), strings.NewReader(opened)); w.Code != 503 || w.Body.String() != `{"code":"busy"}` || w.Header().Get("Retry-After") == "" {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+		close(x.over)
+		synctest.Wait()
+		if w := post(s, "issues", sign(opened), strings.NewReader(opened)); w.Code != 202 {
+			t.Errorf("after the runs: got %d", w.Code)
+		}
+		synctest.Wait()
+		if len(s.bodies) != 0 || len(s.jobs) != 0 {
+			t.Errorf("%d bodies and %d jobs are held", len(s.bodies), len(s.jobs))
+		}
+	})
+}
+
+// A server that drains takes nothing more, waits for what is under way, and
+// no longer than it is given.
+func TestDrainWaitsForRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := &runs{over: make(chan struct{})}
+		s := serverOf(t, x)
+		if w := post(s, "issues", sign(opened), strings.NewReader(opened)); w.Code != 202 {
+			t.Fatalf("got %d", w.Code)
+		}
+		short, cancel := context.WithCancel(t.Context())
+		drained := make(chan struct{})
+		go func() { s.Drain(short); close(drained) }()
+		synctest.Wait()
+		select {
+		case <-drained:
+			t.Error("drained with a run under way")
+		default:
+		}
+		if w := post(s, "issues", sign(opened), strings.NewReader(opened)); w.Code != 503 || w.Body.String() != `{"code":"stopped"}` {
+			t.Errorf("while it drains: got %d %s", w.Code, w.Body)
+		}
+		cancel()
+		<-drained
+		close(x.over)
+		s.Drain(t.Context())
+		if len(x.got) != 1 {
+			t.Errorf("got %d deliveries", len(x.got))
+		}
+	})
+}
+
+func TestServerWantsItsParts(t *testing.T) {
+	t.Parallel()
+	whole := Config{Runs: &runs{}, Secrets: events.Secrets{Previous: events.NewSecret(secret)}, Context: http.NotFoundHandler(), Life: t.Context()}
+	if _, err := New(whole); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"runs": func(c *Config) { c.Runs = nil }, "context": func(c *Config) { c.Context = nil }, "life": func(c *Config) { c.Life = nil },
+		"secret": func(c *Config) { c.Secrets = events.Secrets{} },
+	} {
+		c := whole
+		spoil(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("a server without its %s", name)
+		}
+	}
+}
+
+func TestListensOnLoopbackUnlessToldOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		address string
+		public  bool
+		reach   string
+	}{
+		{"127.0.0.1:0", false, "127.0.0.1"}, {"localhost:0", false, "127.0.0.1"}, {"0.0.0.0:0", true, "127.0.0.1"},
+		{"0.0.0.0:0", false, ""}, {"[::]:0", false, ""}, {":0", false, ""}, {"192.0.2.1:0", false, ""}, {"example.com:0", true, ""},
+		{"127.0.0.1", false, ""}, {"", false, ""}, {"127.0.0.1:http:", false, ""}, {"[fe80::1%lo]:0", true, ""}, {"[::ffff:192.0.2.1]:0", false, ""},
+	} {
+		l, err := Listen(tc.address, tc.public)
+		if (err == nil) != (tc.reach != "") {
+			t.Errorf("%q, public %t: got %v", tc.address, tc.public, err)
+		}
+		if err != nil {
+			continue
+		}
+		host, _, err := net.SplitHostPort(Reach(l))
+		if err != nil || host != tc.reach {
+			t.Errorf("%q: reached at %s, %v", tc.address, host, err)
+		}
+		_ = l.Close()
+	}
+}
