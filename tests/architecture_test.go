@@ -49,6 +49,7 @@ var forbidden = []struct {
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
+	{"/internal/public", []string{module + "/", "net", "net/http"}, "a list of addresses opens no connection"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
 }
@@ -67,6 +68,7 @@ var allowed = map[string][]string{
 	"/events":          {module + "/act/plan"},
 	"/fence":           {module + "/fence"},
 	"/infra/authority": {module + "/infra/authority"},
+	"/internal/public": {module + "/internal/public"},
 	"/extract/shape":   {module + "/extract/shape"},
 	"/recipes/issues":  {module + "/recipes/issues"},
 }
