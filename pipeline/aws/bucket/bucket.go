@@ -1,4 +1,5 @@
-// Package bucket keeps raw bodies and prompt objects in one S3 bucket.
+// Package bucket keeps raw bodies, prompt objects, manifests of batches and
+// markers of runs that are to start in one S3 bucket.
 //
 // A key holds a recipe's name and a run's id, nothing else. A raw body is
 // written once and never replaced. Objects are written and read with SHA-256
@@ -24,9 +25,10 @@ import (
 
 // Bounds of an object, in bytes.
 const (
-	MaxRawBytes    = 4 << 20            // a body, as ingress bounds it
-	MaxPromptBytes = 32<<20 + 4<<10     // a prompt object, as fence bounds it
-	maxAnswer      = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
+	MaxRawBytes      = 4 << 20            // a body, as ingress bounds it
+	MaxPromptBytes   = 32<<20 + 4<<10     // a prompt object, as fence bounds it
+	MaxManifestBytes = 256 << 10          // a manifest of fetch.MaxItems entries of 117 bytes
+	maxAnswer        = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
 )
 
 // Bucket is one bucket. It is safe for concurrent use.
@@ -45,17 +47,33 @@ func Open(region, endpoint, name, owner string) *Bucket {
 
 // Raw returns the bodies of a recipe's runs as they were received, under
 // raw/<recipe>/<run>.
-func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, MaxRawBytes} }
+func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, "", MaxRawBytes} }
 
 // Prompts returns the prompt objects of a recipe's runs, under
 // prompt/<recipe>/<run>.
-func (b *Bucket) Prompts(recipe string) Blobs { return Blobs{b, "prompt", recipe, MaxPromptBytes} }
+func (b *Bucket) Prompts(recipe string) Blobs {
+	return Blobs{b, "prompt", recipe, "", MaxPromptBytes}
+}
+
+// Manifests returns the lists of the items of a recipe's batches, under
+// manifest/<recipe>/<run>.json, where the batch machine reads them.
+func (b *Bucket) Manifests(recipe string) Blobs {
+	return Blobs{b, "manifest", recipe, ".json", MaxManifestBytes}
+}
+
+// Starts returns the envelopes of a recipe's runs that are to start, under
+// start/<recipe>/<run>. A marker stands there from before a run's body is
+// stored until a sweep has seen that the run was recorded.
+func (b *Bucket) Starts(recipe string) Blobs {
+	return Blobs{b, "start", recipe, "", pipeline.MaxEnvelopeBytes}
+}
 
 // Blobs keeps one value for each run.
 type Blobs struct {
 	bucket *Bucket
 	place  string
 	recipe string
+	end    string // of the key
 	max    int
 }
 
@@ -64,7 +82,7 @@ func (b Blobs) key(run string) (*string, error) {
 	if !pipeline.IsRecipeName(b.recipe) || !pipeline.IsRunID(run) {
 		return nil, pipeline.StoreFailed.Error("bucket: want a recipe's name and a run's id")
 	}
-	return aws.String(b.place + "/" + b.recipe + "/" + run), nil
+	return aws.String(b.place + "/" + b.recipe + "/" + run + b.end), nil
 }
 
 // Put stores a run's value, in place of an earlier one.
