@@ -13,6 +13,7 @@ import (
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/aws/client"
 	"decant.dev/pipeline/aws/function"
+	"decant.dev/pipeline/aws/machine"
 )
 
 func tick(recipe string) pipeline.Envelope {
@@ -112,5 +113,12 @@ func TestATicksFaultsAreCodesOfThePhase(t *testing.T) {
 				t.Errorf("got %q, %v, %d manifests; want %q, to be asked again: %t", code, err, len(w.prompts), tc.code, tc.again)
 			}
 		})
+	}
+}
+
+func TestABatchTakesWhatFetchLists(t *testing.T) {
+	t.Parallel()
+	if machine.MaxItems != fetch.MaxItems {
+		t.Errorf("a batch takes %d items, fetch lists %d", machine.MaxItems, fetch.MaxItems)
 	}
 }

@@ -110,10 +110,15 @@ func (b builder) fail(name string, c pipeline.Code) {
 	}
 }
 
-func (b builder) phases() {
+// begin is the first state: without an envelope there is nothing to record.
+func (b builder) begin(next string) {
 	b.states[begin] = state{Type: "Choice", Default: lost, Choices: []choice{
-		{and(present("$.envelope.run"), isString("$.envelope.run"), present("$.envelope.recipe"), isString("$.envelope.recipe")), admit},
+		{and(present("$.envelope.run"), isString("$.envelope.run"), present("$.envelope.recipe"), isString("$.envelope.recipe")), next},
 	}}
+}
+
+func (b builder) phases() {
+	b.begin(admit)
 
 	b.lambda(admit, b.Act, b.limits.Act, object{"envelope.$": "$.envelope"}, admitted)
 	class := func(word, next string) choice {

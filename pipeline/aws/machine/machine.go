@@ -106,25 +106,43 @@ func attempts(limit time.Duration) time.Duration {
 // the order of their names: the same resources and limits give the same bytes.
 // It fails on a resource that is not named and on limits out of bounds.
 func Definition(r Resources, l Limits) ([]byte, error) {
-	for v, i := reflect.ValueOf(r), 0; i < v.NumField(); i++ {
-		if v.Field(i).String() == "" {
-			return nil, fmt.Errorf("definition: resource %s is not named", v.Type().Field(i).Name)
-		}
+	if err := r.check(l); err != nil {
+		return nil, err
 	}
-	if err := l.Check(); err != nil {
-		return nil, fmt.Errorf("definition: %w", err)
-	}
-	b := builder{Resources: r, limits: l, states: map[string]state{}}
-	b.phases()
-	b.approval()
-	b.endings()
-	out, err := json.Marshal(definition{
+	return encode(definition{
 		Comment:        "decant: fetch reads the world, extract reads the fenced text, act writes and has seen neither",
 		QueryLanguage:  "JSONPath",
 		StartAt:        begin,
 		TimeoutSeconds: int(l.Total() / time.Second),
-		States:         b.states,
-	}, json.Deterministic(true), jsontext.WithIndent("  "))
+		States:         runStates(r, l),
+	})
+}
+
+// check reports the first resource that is not named, and limits out of
+// bounds.
+func (r Resources) check(l Limits) error {
+	for v, i := reflect.ValueOf(r), 0; i < v.NumField(); i++ {
+		if v.Field(i).String() == "" {
+			return fmt.Errorf("definition: resource %s is not named", v.Type().Field(i).Name)
+		}
+	}
+	if err := l.Check(); err != nil {
+		return fmt.Errorf("definition: %w", err)
+	}
+	return nil
+}
+
+// runStates are the states that carry one run, from begin.
+func runStates(r Resources, l Limits) map[string]state {
+	b := builder{Resources: r, limits: l, states: map[string]state{}}
+	b.phases()
+	b.approval()
+	b.endings()
+	return b.states
+}
+
+func encode(d definition) ([]byte, error) {
+	out, err := json.Marshal(d, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("definition: %w", err)
 	}
