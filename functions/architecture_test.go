@@ -28,6 +28,7 @@ var links = map[string]struct {
 	"fetch":   {[]string{"dynamodb", "s3"}, []string{module + "/act", module + "/events"}, []string{module + "/act/plan"}},
 	"extract": {[]string{"s3"}, []string{module + "/act", module + "/events"}, []string{module + "/act/plan"}},
 	"act":     {[]string{"dynamodb"}, append([]string{"…/intake"}, reads...), []string{module + "/extract/shape"}},
+	"sweep":   {[]string{"dynamodb", "s3", "sfn"}, append([]string{"…/intake", module + "/recipes", module + "/act"}, reads...), []string{module + "/extract/shape", module + "/act/plan"}},
 	"approve": {[]string{"dynamodb", "sfn"}, append([]string{"…/intake", module + "/recipes", module + "/act"}, reads...), []string{module + "/extract/shape", module + "/act/plan"}},
 }
 

@@ -85,7 +85,7 @@ func TestAPayloadOverTheLimitIsNotHandled(t *testing.T) {
 func TestLinesAreARecordAndMetrics(t *testing.T) {
 	t.Parallel()
 	f, out := serve(func(context.Context, []byte) (Reply, error) {
-		return Reply{Run: run, Answer: Good, Counts: []Count{{"SignatureMatched", "secret", "previous"}}}, nil
+		return Reply{Run: run, Answer: Good, Counts: []Count{{Name: "SignatureMatched", Dimension: "secret", Value: "previous"}}}, nil
 	})
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 	for range 2 {
