@@ -23,6 +23,10 @@ const (
 	itemPrefix = "Item"
 )
 
+// ItemsLabel is the label of the Map of a batch's items. Their executions
+// belong to the machine's ARN with "/" and the label after it.
+const ItemsLabel = items
+
 // Batches bound one batch.
 type Batches struct {
 	Items       int // how many items of a tick are carried, at most MaxItems
@@ -112,7 +116,7 @@ func (b builder) batch(bucket string, n Batches) {
 		Parameters: object{"envelope.$": "$.envelope", "key.$": "States.Format('manifest/{}/{}.json', $.envelope.recipe, $.envelope.run)"},
 	}
 	b.states[items] = state{
-		Type: "Map", Label: items,
+		Type: "Map", Label: ItemsLabel,
 		ItemReader: &reader{
 			Resource:     "arn:" + b.Partition + ":states:::s3:getObject",
 			ReaderConfig: object{"InputType": "JSON", "MaxItems": n.Items},
