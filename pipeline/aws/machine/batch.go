@@ -14,7 +14,6 @@ import (
 // item's states are those of a run with itemPrefix before their names, which
 // must be unique in a definition.
 const (
-	note       = "Note"
 	list       = "List"
 	listed     = "Listed"
 	address    = "Address"
@@ -63,8 +62,8 @@ const maxExecution = 365 * 24 * time.Hour
 // takes the whole of its own and waits for a person too.
 func (b Batches) Total(l Limits) time.Duration {
 	waves := time.Duration((b.Items + b.Concurrency - 1) / b.Concurrency)
-	const tasks = 4 // note, finish or record, enqueue
-	return min(attempts(l.Fetch)+tasks*attempts(serviceLimit)+waves*l.Total(), maxExecution)
+	const tasks = 3 // finish, or record and enqueue after it failed
+	return min(attempts(l.Act)+attempts(l.Fetch)+tasks*attempts(serviceLimit)+waves*l.Total(), maxExecution)
 }
 
 // toleratedPercent is how many of a batch's items may be lost before the rest
@@ -102,11 +101,11 @@ func BatchDefinition(r Resources, bucket string, l Limits, n Batches) ([]byte, e
 
 // batch are the states from a tick to the end of its last item.
 func (b builder) batch(bucket string, n Batches) {
-	b.begin(note)
-	// The record of a tick says that it was started, so that a sweep does not.
-	b.update(note, "SET #envelope = :envelope, #updated = :updated", "", object{"#envelope": "envelope", "#updated": "updated"}, object{
-		":envelope": object{"S.$": "States.JsonToString($.envelope)"}, ":updated": object{"S.$": "$$.State.EnteredTime"},
-	}, "$.envelope.run", list, storeFailed)
+	b.begin(admit)
+	// Act records the tick as it admits it, and refuses here what it would
+	// refuse of each item.
+	b.lambda(admit, b.Act, b.limits.Act, object{"envelope.$": "$.envelope"}, admitted)
+	b.verdict(admitted, admitPhase, class("unverified", list), class("rest", list))
 	b.lambda(list, b.Fetch, b.limits.Fetch, object{"tick.$": "$.envelope"}, listed)
 	const count = "$.answer.items"
 	counted := func(t test, next string) choice { return choice{and(present(count), isNumber(count), t), next} }

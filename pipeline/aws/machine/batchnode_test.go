@@ -71,7 +71,7 @@ func listing(n any) []step {
 
 func batch(name string, n int, changes script) batchRun {
 	s := ofItems(good())
-	s[list] = listing(n)
+	s[admit], s[list] = good()[admit], listing(n)
 	for state, steps := range changes {
 		s[state] = steps
 	}
@@ -189,15 +189,15 @@ func TestLostItemsAndForgedManifestsEndInARecord(t *testing.T) {
 	forged.Items = []any{map[string]any{"key": marker}}
 	numbered := batch("numbered", 1, nil)
 	numbered.Items = []any{map[string]any{"run": 7, "item": marker}}
-	outcomes := executeOn(t, readable(t), []batchRun{batch("lost", 1, lose), forged, numbered, batch("not finished", 1, script{finish: {{Error: "x"}}}), batch("not noted", 1, script{note: {{Error: "x"}}})})
-	for _, name := range []string{"lost", "numbered", "not finished", "not noted"} {
+	outcomes := executeOn(t, readable(t), []batchRun{batch("lost", 1, lose), forged, numbered, batch("not finished", 1, script{finish: {{Error: "x"}}}), batch("not admitted", 1, script{admit: {{Return: map[string]any{"verdict": "recipe_changed"}}}})})
+	for _, name := range []string{"lost", "numbered", "not finished"} {
 		o := outcomes[name]
 		if _, code, told := o.end(); o.Status != "succeeded" || code != string(pipeline.StoreFailed) || !told {
 			t.Errorf("%s: %s, recorded as %q, queue told: %t", name, o.Status, code, told)
 		}
 	}
-	if o := outcomes["not noted"]; o.calls(list) != 0 {
-		t.Error("a tick without a record was listed")
+	if o := outcomes["not admitted"]; o.calls(list) != 0 || o.calls(record) != 1 || o.calls(itemPrefix+admit) != 0 {
+		t.Errorf("a tick that was refused: listed %d times, recorded %d times", o.calls(list), o.calls(record))
 	}
 	if o := outcomes["forged"]; o.Status != "failed" {
 		t.Errorf("forged: %s", o.Status)

@@ -117,13 +117,15 @@ func (b builder) begin(next string) {
 	}}
 }
 
+// class is the way on for what act admitted to the class.
+func class(word, next string) choice {
+	return choice{and(present("$.answer.class"), isString("$.answer.class"), equals("$.answer.class", word)), next}
+}
+
 func (b builder) phases() {
 	b.begin(admit)
 
 	b.lambda(admit, b.Act, b.limits.Act, object{"envelope.$": "$.envelope"}, admitted)
-	class := func(word, next string) choice {
-		return choice{and(present("$.answer.class"), isString("$.answer.class"), equals("$.answer.class", word)), next}
-	}
 	b.verdict(admitted, admitPhase, class("unverified", unverified), class("rest", rest))
 	// The class goes on as a word of the machine's own, and the rest of the
 	// answer stays behind.
