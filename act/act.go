@@ -196,7 +196,7 @@ func ended(code pipeline.Code, l plan.Label) Output {
 // one action that policy forbids or wants asked holds all of them back.
 func (h *Handler) perform(ctx context.Context, env pipeline.Envelope, label plan.Label, policy plan.Policy, o plan.Outcome, handles shape.Handles) Output {
 	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
-	resolver := plan.Resolver{Content: handles.Content, Target: env.Target.String()}
+	resolver := plan.Resolver{Content: handles.Content, Target: env.Place()}
 	strictest := plan.Auto
 	var writes []table.Write
 	var receipts []Receipt

@@ -242,6 +242,17 @@ func (e Envelope) Content() string {
 	return e.BodySHA256
 }
 
+// Place is what a sink knows the run's target by: the target as it renders
+// itself, or, for an item of a batch whose target names no repository, the
+// channel with the first half of the item's digest. So each item of a feed has
+// a place of its own, and the same item of a later tick has the same.
+func (e Envelope) Place() string {
+	if e.Item == "" || e.Target.Repository != "" {
+		return e.Target.String()
+	}
+	return e.Channel + "#" + e.Item[:32]
+}
+
 // OfItem returns the envelope of one item of the batch that e started: all of
 // e, and the item's digest and run. The target stays e's, which is
 // configuration; an item says nothing of where it is written.

@@ -132,3 +132,16 @@ func TestScheduleIsCompleteAndEntersTheDigest(t *testing.T) {
 		seen[d] = true
 	}
 }
+
+func TestEachItemHasAPlaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	tick := tickEnvelope()
+	one, two := tick.OfItem([]byte("one")), tick.OfItem([]byte("two"))
+	later := NewEnvelope("feeds", tick.RecipeDigest, TickSource, []byte("{}"), tick.Actor, tick.Channel, tick.Target, noon).OfItem([]byte("one"))
+	if one.Place() == two.Place() || one.Place() != later.Place() || one.Run == later.Run || one.Place() != "schedule:nightly#"+one.Item[:32] {
+		t.Errorf("got %s, %s and %s", one.Place(), two.Place(), later.Place())
+	}
+	if e := sampleEnvelope(); e.Place() != "octo-org/sample#12" || e.OfItem([]byte("one")).Place() != "octo-org/sample#12" {
+		t.Errorf("got %s", e.Place())
+	}
+}
