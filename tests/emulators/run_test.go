@@ -334,7 +334,8 @@ func TestRawTextIsInTheBucketOnly(t *testing.T) {
 	places := map[string]int{}
 	for _, o := range listed.Contents {
 		parts := strings.Split(*o.Key, "/")
-		if len(parts) != 3 || !slices.Contains([]string{"raw", "prompt"}, parts[0]) || !pipeline.IsRecipeName(parts[1]) || !pipeline.IsRunID(parts[2]) {
+		if len(parts) != 3 || !slices.Contains([]string{"raw", "prompt", "start", "manifest"}, parts[0]) || !pipeline.IsRecipeName(parts[1]) ||
+			!pipeline.IsRunID(strings.TrimSuffix(parts[2], ".json")) {
 			t.Errorf("key of %d bytes holds more than ids", len(*o.Key))
 			continue
 		}
@@ -350,7 +351,7 @@ func TestRawTextIsInTheBucketOnly(t *testing.T) {
 			places[parts[0]]++
 		}
 	}
-	if places["raw"] != 3 || places["prompt"] != 3 {
+	if places["raw"] != 3 || places["prompt"] != 3 || len(places) != 2 {
 		t.Errorf("got the text in %v, want in 3 bodies and 3 prompts: otherwise this test saw nothing", places)
 	}
 	history, err := c.sfn.ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: &c.machine})
@@ -373,7 +374,7 @@ func TestLinesAreRecordsAndMetrics(t *testing.T) {
 	c.carry(t, c.deliver(t, opened(120, 7001, "The exporter crashes", report)))
 	known := map[string]bool{}
 	for _, name := range strings.Fields("timestamp level message service code duration_ms cold_start run function_request_id " +
-		"_aws Verdicts Duration SignatureMatched secret ColdStart function_name") {
+		"_aws Verdicts Duration SignatureMatched secret ColdStart function_name Messages Ticks Markers ending") {
 		known[name] = true
 	}
 	records, metrics := 0, 0
