@@ -260,6 +260,9 @@ func FuzzDecodeEnvelope(f *testing.F) {
 	f.Add(b)
 	f.Add(bytes.Replace(b, []byte(`.001Z`), []byte(`.123456789+23:59`), 1))
 	f.Add(bytes.Replace(b, []byte(`"number":12`), []byte(`"number":-0`), 1))
+	if item, err := sampleEnvelope().OfItem([]byte("i")).Encode(); err == nil {
+		f.Add(item)
+	}
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEnvelope(b)

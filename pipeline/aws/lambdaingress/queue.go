@@ -3,6 +3,7 @@ package lambdaingress
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -33,6 +34,9 @@ type failure struct {
 	ID string `json:"itemIdentifier"`
 }
 
+// reserve is kept of an invocation's time for its answer.
+const reserve = time.Second
+
 // queue answers a batch of messages, each on its own: one that is refused for
 // what it says is counted and gone, and holds up no other; one that met a
 // fault comes again, and lands in the queue's own queue of failures if it
@@ -43,6 +47,11 @@ func (h *Handler) queue(ctx context.Context, payload []byte) (reply function.Rep
 			reply, err = function.Reply{}, client.RetryableError{}
 		}
 	}()
+	if d, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, d.Add(-reserve)) // a function that runs out of time names nothing
+		defer cancel()
+	}
 	var in sqsEvent
 	if json.Unmarshal(payload, &in) != nil {
 		return function.Reply{}, client.RetryableError{}

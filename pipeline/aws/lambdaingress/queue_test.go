@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"decant.dev/events"
 	"decant.dev/pipeline"
@@ -122,13 +123,16 @@ func TestAWholeFaultReturnsAll(t *testing.T) {
 	three := queued(t, "1", good, "2", good, "3", good)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(reserve)) // its reserve and no more
+	defer cancel()
 	for name, tc := range map[string]struct {
 		fail map[string]error
 		ctx  context.Context
 	}{
 		"secrets throttled": {map[string]error{"secrets": client.RetryableError{}}, t.Context()},
 		"no secret":         {map[string]error{"secrets": pipeline.NoSecret.Error("")}, t.Context()},
-		"out of time":       {nil, stopped},
+		"stopped":           {nil, stopped},
+		"out of time":       {nil, late},
 	} {
 		w, h := build(t, tc.fail)
 		ids, _, err := w.failing(t, h, tc.ctx, three)

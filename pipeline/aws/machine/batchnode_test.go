@@ -90,6 +90,16 @@ func TestBatchCarriesEachItemOnItsOwn(t *testing.T) {
 	if o.Status != "succeeded" {
 		t.Fatalf("got %s %s", o.Status, o.Error)
 	}
+	// The cost table of docs/deploy.md counts on this.
+	tick := 0
+	for _, name := range o.Visited {
+		if !strings.HasPrefix(name, itemPrefix) || name == items {
+			tick++
+		}
+	}
+	if tick != 9 {
+		t.Errorf("a tick passes %d states, want 9: %v", tick, o.Visited)
+	}
 	codes, acted := map[string]string{}, map[string]bool{}
 	for _, c := range o.Calls {
 		switch c.State {
