@@ -49,7 +49,13 @@ func feedPipeline(name string) Pipeline {
 		Recipe: pipeline.New(spec),
 		Intake: fetch.Intake{
 			Source: "feed", Profile: fence.ProfileIntake, Instruction: "Take a note.", Limits: fence.Limits{MessageMaxBytes: 1 << 14, ContextMaxBytes: 1 << 16},
-			List: func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return feedItems[name]() },
+			List: func(_ context.Context, tick pipeline.Envelope, _ *http.Client) ([][]byte, error) {
+				if line, forged := forgedLists[name]; forged {
+					fmt.Fprintln(os.Stdout, strings.Replace(line, "RUN", tick.Run, 1)) // past the child's handler
+					select {}
+				}
+				return feedItems[name]()
+			},
 			Elements: func(_ pipeline.Envelope, item []byte) (fetch.Bundle, error) {
 				switch string(item) {
 				case "panic":
@@ -72,7 +78,48 @@ func feedPipelines() (all []Pipeline) {
 	for name := range feedItems {
 		all = append(all, feedPipeline(name))
 	}
+	for name := range forgedLists {
+		all = append(all, feedPipeline(name))
+	}
 	return all
+}
+
+// forgedLists are the replies of fetch children that are taken over.
+var forgedLists = map[string]string{
+	"twice":        `{"n":1,"run":"RUN","answer":{"items":["b25l","b25l","dHdv"],"left":-7}}`,
+	"other-run":    `{"n":1,"run":"00000000000000000000000000000000","answer":{"items":["b25l"]}}`,
+	"no-list":      `{"n":1,"run":"RUN","answer":{"object":{},"lowest":"system"}}`,
+	"a-word":       `{"n":1,"run":"RUN","answer":{"items":["b25l"],"SECRETWORD":1}}`,
+	"a-code":       `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"SECRETWORD"}}`,
+	"act-s-code":   `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"approval_needed"}}`,
+	"not-base64":   `{"n":1,"run":"RUN","answer":{"items":["<>"]}}`,
+	"no-answer":    `{"n":1,"run":"RUN"}`,
+	"two-of-lines": `{"n":1,"run":"RUN","answer":{"items":[]}}` + "\n" + `{"n":2}`,
+}
+
+// A fetch child that is taken over lists within the bounds of a batch, or
+// nothing at all.
+func TestAForgedListIsBoundedOrNone(t *testing.T) {
+	t.Parallel()
+	for name := range forgedLists {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := openEngine(t, Config{Live: true}, feedPipeline(name))
+			e.fetches[true].timeout = 5 * time.Second // a child that hangs costs its items as much
+			b := e.Tick(context.Background(), nightly(name))
+			want, items := pipeline.PhaseMisbehave, 0
+			if name == "twice" {
+				want, items = pipeline.OK, 2
+			}
+			if b.Reason != want || len(b.Items) != items || b.Left != 0 || len(ledgerRows(t, e, "notes")) != items {
+				t.Errorf("got %s %s with %d items, %d left out", b.Status, b.Reason, len(b.Items), b.Left)
+			}
+			entry, _, err := e.Journal().Get(context.Background(), b.Run, store.LiveMode)
+			if err != nil || strings.Contains(fmt.Sprintf("%+v", entry), "SECRETWORD") {
+				t.Errorf("journal: %+v, %v", entry, err)
+			}
+		})
+	}
 }
 
 func nightly(recipe string) events.Tick {
