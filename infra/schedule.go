@@ -85,7 +85,7 @@ func (p *Pipeline) clocks() {
 			Schedule string `json:"schedule"`
 			Instant  string `json:"instant"`
 		}
-		p.clock("Schedule-"+s.Recipe+"-"+s.Name, "decant: "+s.Name+" of "+s.Recipe, s, Ingress, struct {
+		p.clock("Schedule."+s.Recipe+"."+s.Name, "decant: "+s.Name+" of "+s.Recipe, s, Ingress, struct {
 			Tick tick `json:"tick"`
 		}{tick{s.Recipe, s.Name, "<aws.scheduler.scheduled-time>"}})
 	}

@@ -374,7 +374,7 @@ func TestLinesAreRecordsAndMetrics(t *testing.T) {
 	c.carry(t, c.deliver(t, opened(120, 7001, "The exporter crashes", report)))
 	known := map[string]bool{}
 	for _, name := range strings.Fields("timestamp level message service code duration_ms cold_start run function_request_id " +
-		"_aws Verdicts Duration SignatureMatched secret ColdStart function_name Messages Ticks Markers ending") {
+		"_aws Verdicts Duration SignatureMatched secret ColdStart function_name Messages Ticks Markers ending ItemsLeft recipe") {
 		known[name] = true
 	}
 	records, metrics := 0, 0

@@ -157,3 +157,18 @@ func TestRecipesAreNamedOnce(t *testing.T) {
 		t.Errorf("got %v, %v", m, err)
 	}
 }
+
+func TestACountIsOnceOrAsOftenAsItSays(t *testing.T) {
+	t.Parallel()
+	f, out := serve(func(context.Context, []byte) (Reply, error) {
+		return Reply{Answer: Good, Counts: []Count{{Name: "Once", Dimension: "d", Value: "v"}, {Name: "Thrice", Dimension: "d", Value: "v", Times: 3}}}, nil
+	})
+	if _, err := f.Invoke(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"Once":1`, `"Thrice":3`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %s, want %s", out, want)
+		}
+	}
+}

@@ -69,5 +69,8 @@ func (h *Handler) list(ctx context.Context, env pipeline.Envelope) (function.Rep
 		return reply, pipeline.PhaseMisbehave.Error("manifest could not be encoded")
 	}
 	reply.Answer = listed{function.Good, len(entries), out.Left}
+	if out.Left > 0 {
+		reply.Counts = []function.Count{{Name: "ItemsLeft", Dimension: "recipe", Value: tick.Recipe, Times: out.Left}}
+	}
 	return reply, phaseError(h.config.Manifests(tick.Recipe).Put(ctx, tick.Run, manifest))
 }

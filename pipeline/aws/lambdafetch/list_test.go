@@ -46,6 +46,9 @@ func TestManifestNamesStoredItemsOnceEach(t *testing.T) {
 	if err != nil || code != "" || r.Answer != (listed{function.Good, 2, 1}) || r.Run != env.Run {
 		t.Fatalf("got %+v, %s, %v", r, code, err)
 	}
+	if len(r.Counts) != 1 || r.Counts[0] != (function.Count{Name: "ItemsLeft", Dimension: "recipe", Value: "notes", Times: 1}) {
+		t.Errorf("counted %v", r.Counts)
+	}
 	var entries []Entry
 	if err := json.Unmarshal(w.prompts["manifest "+env.Run], &entries); err != nil || len(entries) != 2 {
 		t.Fatalf("got %v, %v", entries, err)
@@ -73,7 +76,7 @@ func TestEmptyListHasAnEmptyManifest(t *testing.T) {
 	w, h, _ := begin(t)
 	env := tick("notes")
 	r, code, err := askTick(t, h, env)
-	if err != nil || code != "" || r.Answer != (listed{function.Good, 0, 0}) || string(w.prompts["manifest "+env.Run]) != "[]" {
+	if err != nil || code != "" || len(r.Counts) != 0 || r.Answer != (listed{function.Good, 0, 0}) || string(w.prompts["manifest "+env.Run]) != "[]" {
 		t.Errorf("got %+v, %s, %v, manifest %s", r, code, err, w.prompts["manifest "+env.Run])
 	}
 }
