@@ -33,19 +33,23 @@ func (p *Pipeline) machines() {
 	if err != nil {
 		panic(err)
 	}
-	batch, err := machine.BatchDefinition(names, "${Bucket}", p.props.Limits, p.props.Batches)
+	batch, err := machine.BatchDefinition(names, machine.Own{Bucket: "${Bucket}", Runs: "${Runs}"}, p.props.Limits, p.props.Batches)
 	if err != nil {
 		panic(err)
 	}
-	p.MachineRole = p.machineRole("MachineRole", "decant: carries runs through the phases", never("NoText", []string{"s3:*"}, p.text()...))
+	p.MachineRole = p.machineRole("MachineRole", "decant: carries runs through the phases",
+		may("AskPerson", []string{"lambda:InvokeFunction"}, arn(Approve)),
+		may("TellApproval", []string{"sns:Publish"}, p.ApprovalTopic.TopicArn()),
+		never("NoText", []string{"s3:*"}, p.text()...))
 	p.Machine = p.stateMachine("Machine", p.MachineRole, run, values())
 
 	p.BatchRole = p.machineRole("BatchRole", "decant: carries the items of ticks through the phases",
 		may("ReadManifest", []string{"s3:GetObject"}, p.objects("manifest/")),
+		may("HandOver", []string{"states:StartExecution"}, p.Machine.AttrArn()),
 		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("start/")))
-	withBucket := values()
-	withBucket["Bucket"] = p.RawBucket.BucketName()
-	p.Batch = p.stateMachine("Batch", p.BatchRole, batch, withBucket)
+	own := values()
+	own["Bucket"], own["Runs"] = p.RawBucket.BucketName(), p.Machine.AttrArn()
+	p.Batch = p.stateMachine("Batch", p.BatchRole, batch, own)
 	p.carryItems()
 }
 
@@ -53,10 +57,9 @@ func (p *Pipeline) machines() {
 func (p *Pipeline) machineRole(id, description string, own ...right) awsiam.Role {
 	arn := func(phase Phase) *string { return p.Functions[phase].FunctionArn() }
 	rights := append([]right{
-		may("AskPhases", []string{"lambda:InvokeFunction"}, arn(Fetch), arn(ExtractUnverified), arn(ExtractRest), arn(Act), arn(Approve)),
+		may("AskPhases", []string{"lambda:InvokeFunction"}, arn(Fetch), arn(ExtractUnverified), arn(ExtractRest), arn(Act)),
 		may("RecordRun", []string{"dynamodb:UpdateItem"}, p.RunsTable.TableArn()),
 		may("TellFailure", []string{"sqs:SendMessage"}, p.FailureQueue.QueueArn()),
-		may("TellApproval", []string{"sns:Publish"}, p.ApprovalTopic.TopicArn()),
 		may("DeliverLog", []string{
 			"logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery", "logs:DeleteLogDelivery", "logs:ListLogDeliveries",
 			"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
@@ -111,13 +114,11 @@ func (p *Pipeline) carryItems() {
 	acknowledge(policy, nag{id: "AwsSolutions-IAM5", reason: "An item's execution has no name before it is started; all of them are the batch machine's own."})
 }
 
-// wake lets approve wake runs of the machines; the items of a batch wait under
-// the ARN of its Map. It is a policy apart, since the
+// wake lets approve wake runs of this machine. It is a policy apart, since the
 // machine needs the function and the function's role would need the machine.
 func (p *Pipeline) wake() {
 	statements := []awsiam.PolicyStatement{
-		may("WakeRun", []string{"states:SendTaskSuccess", "states:SendTaskFailure"},
-			p.Machine.AttrArn(), p.Batch.AttrArn(), cdk.Fn_Join(str("/"), &[]*string{p.Batch.AttrArn(), str(machine.ItemsLabel)})).statement(),
+		may("WakeRun", []string{"states:SendTaskSuccess", "states:SendTaskFailure"}, p.Machine.AttrArn()).statement(),
 	}
 	policy := awsiam.NewPolicy(p.Construct, str("ApproveWakePolicy"), &awsiam.PolicyProps{
 		Roles: &[]awsiam.IRole{p.Roles[Approve]}, Statements: &statements,

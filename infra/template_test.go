@@ -193,8 +193,8 @@ func checkMachine(t *testing.T, v *variant, id string, batch bool) {
 	}
 	own := 0
 	if batch {
-		if own = 1; !strings.Contains(text(substitutions["Bucket"]), "RawBucket") {
-			t.Errorf("the bucket is %s", text(substitutions["Bucket"]))
+		if own = 2; !strings.Contains(text(substitutions["Bucket"]), "RawBucket") || !strings.Contains(text(substitutions["Runs"]), "DecantMachine") {
+			t.Errorf("the bucket is %s, the machine of runs %s", text(substitutions["Bucket"]), text(substitutions["Runs"]))
 		}
 	}
 	if len(substitutions) != value.NumField()+own {
@@ -206,7 +206,7 @@ func checkMachine(t *testing.T, v *variant, id string, batch bool) {
 	}
 	want, err := machine.Definition(names, props.Limits)
 	if batch {
-		want, err = machine.BatchDefinition(names, "${Bucket}", props.Limits, props.Batches)
+		want, err = machine.BatchDefinition(names, machine.Own{Bucket: "${Bucket}", Runs: "${Runs}"}, props.Limits, props.Batches)
 	}
 	if err != nil {
 		t.Fatal(err)

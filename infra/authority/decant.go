@@ -133,6 +133,7 @@ func decantRights() []Rule {
 
 		{right("BatchRole", "s3:GetObject", "RawBucket/manifest/*"), Must},
 		{right("BatchRole", "states:StartExecution", "Batch"), Must},
+		{right("BatchRole", "states:StartExecution", "Machine"), Must},
 		{right("BatchRole", "states:DescribeExecution", "Batch/execution:*"), May},
 		{right("BatchRole", "states:StopExecution", "Batch/execution:*"), May},
 
@@ -142,10 +143,6 @@ func decantRights() []Rule {
 
 		{right("ApproveRole", "states:SendTaskSuccess", "Machine"), Must},
 		{right("ApproveRole", "states:SendTaskFailure", "Machine"), May},
-		{right("ApproveRole", "states:SendTaskSuccess", "Batch"), Must},
-		{right("ApproveRole", "states:SendTaskFailure", "Batch"), May},
-		{right("ApproveRole", "states:SendTaskSuccess", "Batch/Items"), May},
-		{right("ApproveRole", "states:SendTaskFailure", "Batch/Items"), May},
 
 		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{"Api", "/*"}}), May},
 		{right(lambda, "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{ID: "DeliveryQueue"}}), May},
@@ -161,13 +158,14 @@ func decantRights() []Rule {
 	add(May, "ActRole", "RunsTable", "dynamodb:PutItem", "dynamodb:UpdateItem")
 	add(May, "ApproveRole", "ApprovalsTable", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:GetItem")
 	add(Must, "IngressRole", "DeliveryQueue", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+	add(Must, "MachineRole", "Approve", "lambda:InvokeFunction")
+	add(May, "MachineRole", "ApprovalTopic", "sns:Publish")
 	for _, who := range []string{"MachineRole", "BatchRole"} {
-		for _, f := range []string{"Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve"} {
+		for _, f := range []string{"Fetch", "ExtractUnverified", "ExtractRest", "Act"} {
 			add(Must, who, f, "lambda:InvokeFunction")
 		}
 		add(Must, who, "RunsTable", "dynamodb:UpdateItem")
 		add(Must, who, "FailureQueue", "sqs:SendMessage")
-		add(May, who, "ApprovalTopic", "sns:Publish")
 		add(May, who, "*", "logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery", "logs:DeleteLogDelivery",
 			"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
 			"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets")

@@ -236,9 +236,9 @@ var ways = map[string]struct {
 	"a batch that stops everything": {func(r object, of names) {
 		last(r, of, "BatchRole")["Resource"] = object{"Fn::Sub": "arn:${AWS::Partition}:states:${AWS::Region}:${AWS::AccountId}:execution:*"}
 	}, []string{"BatchRole", "want a resource without wildcards"}},
-	"a batch that starts the other machine": {func(r object, of names) {
-		statement(r, of, "BatchRole", -2)["Resource"] = arnOf(of(aMachine, "Machine"))
-	}, []string{"BatchRole", "states:StartExecution on PipelineMachine"}},
+	"a batch that wakes runs": {func(r object, of names) {
+		statement(r, of, "BatchRole", -2)["Action"] = "states:SendTaskSuccess"
+	}, []string{"BatchRole", "states:SendTaskSuccess on PipelineBatch"}},
 	"a schedule with act's role": {func(r object, of names) {
 		r["More"] = object{"Type": "AWS::Scheduler::Schedule", "Properties": object{"Target": object{"Arn": arnOf(of(aTable, "ActTable")), "RoleArn": arnOf(of(aRole, "ActRole"))}}}
 	}, []string{"ActRole", "want it held by one AWS::Lambda::Function, got 2"}},

@@ -50,7 +50,7 @@ func (c *cloud) createBatch(t *testing.T, key string) string {
 	b, err := machine.BatchDefinition(machine.Resources{
 		Partition: "aws", Act: arn("feeds-act"), Fetch: arn("feeds-fetch"), ExtractUnverified: arn("feeds-extract"), ExtractRest: arn("feeds-extract"),
 		Approve: arn("approve"), RunsTable: "Runs", FailureQueue: c.url + "/" + account + "/failures", ApprovalTopic: "arn:aws:sns:" + region + ":" + account + ":approvals",
-	}, "raw", machine.DefaultLimits(), machine.DefaultBatches())
+	}, machine.Own{Bucket: "raw", Runs: c.machine}, machine.DefaultLimits(), machine.DefaultBatches())
 	if err != nil {
 		t.Fatal(err)
 	}

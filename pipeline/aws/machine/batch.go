@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -19,12 +20,15 @@ const (
 	address    = "Address"
 	items      = "Items"
 	finish     = "Finish"
+	handOver   = "HandOver" // of an item
 	itemPrefix = "Item"
 )
 
-// ItemsLabel is the label of the Map of a batch's items. Their executions
-// belong to the machine's ARN with "/" and the label after it.
-const ItemsLabel = items
+// Own names what the machine of batches speaks to beside the Resources.
+type Own struct {
+	Bucket string // name of the bucket of manifests
+	Runs   string // ARN of the machine of runs, which items that wait for a person go to
+}
 
 // Batches bound one batch.
 type Batches struct {
@@ -54,16 +58,15 @@ func (b Batches) Check() error {
 	return nil
 }
 
-// maxExecution is the longest that an execution may last
-// (docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
-const maxExecution = 365 * 24 * time.Hour
-
 // Total is the budget of one batch with all its retries, where each item
-// takes the whole of its own and waits for a person too.
+// takes the whole of its own. None waits for a person in its batch, so that
+// the largest budget is within the year that an execution may last
+// (docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
 func (b Batches) Total(l Limits) time.Duration {
 	waves := time.Duration((b.Items + b.Concurrency - 1) / b.Concurrency)
 	const tasks = 3 // finish, or record and enqueue after it failed
-	return min(attempts(l.Act)+attempts(l.Fetch)+tasks*attempts(serviceLimit)+waves*l.Total(), maxExecution)
+	item := l.Total() - l.Approval + attempts(serviceLimit)
+	return attempts(l.Act) + attempts(l.Fetch) + tasks*attempts(serviceLimit) + waves*item
 }
 
 // toleratedPercent is how many of a batch's items may be lost before the rest
@@ -75,20 +78,24 @@ const toleratedPercent = 10
 // and the items that it lists: each is an execution of its own, with the
 // states of a run. Items are read from the manifest in the bucket, whose key
 // is made here from the tick and not taken from fetch's answer; and an item's
-// envelope is the tick's, but for run and digest. The same arguments give the
-// same bytes.
-func BatchDefinition(r Resources, bucket string, l Limits, n Batches) ([]byte, error) {
+// envelope is the tick's, but for run and digest. An item that waits for a
+// person is handed over to the machine of runs, under its own name, so that
+// its question holds up no other item. The same arguments give the same bytes.
+func BatchDefinition(r Resources, own Own, l Limits, n Batches) ([]byte, error) {
 	if err := r.check(l); err != nil {
 		return nil, err
 	}
-	if bucket == "" {
+	switch {
+	case own.Bucket == "":
 		return nil, errors.New("definition: resource Bucket is not named")
+	case own.Runs == "":
+		return nil, errors.New("definition: resource Runs is not named")
 	}
 	if err := n.Check(); err != nil {
 		return nil, fmt.Errorf("definition: %w", err)
 	}
 	b := builder{Resources: r, limits: l, states: map[string]state{}}
-	b.batch(bucket, n)
+	b.batch(own, n)
 	b.endings()
 	return encode(definition{
 		Comment:        "decant: a tick's items, each a run of its own",
@@ -100,7 +107,7 @@ func BatchDefinition(r Resources, bucket string, l Limits, n Batches) ([]byte, e
 }
 
 // batch are the states from a tick to the end of its last item.
-func (b builder) batch(bucket string, n Batches) {
+func (b builder) batch(own Own, n Batches) {
 	b.begin(admit)
 	// Act records the tick as it admits it, and refuses here what it would
 	// refuse of each item.
@@ -115,17 +122,17 @@ func (b builder) batch(bucket string, n Batches) {
 		Parameters: object{"envelope.$": "$.envelope", "key.$": "States.Format('manifest/{}/{}.json', $.envelope.recipe, $.envelope.run)"},
 	}
 	b.states[items] = state{
-		Type: "Map", Label: ItemsLabel,
+		Type: "Map", Label: items,
 		ItemReader: &reader{
 			Resource:     "arn:" + b.Partition + ":states:::s3:getObject",
 			ReaderConfig: object{"InputType": "JSON", "MaxItems": n.Items},
-			Parameters:   object{"Bucket": bucket, "Key.$": "$.key"},
+			Parameters:   object{"Bucket": own.Bucket, "Key.$": "$.key"},
 		},
 		ItemSelector: object{"envelope": itemEnvelope()},
 		ItemProcessor: &processor{
 			ProcessorConfig: object{"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
 			StartAt:         itemPrefix + begin,
-			States:          itemStates(b.Resources, b.limits),
+			States:          itemStates(b.Resources, own, b.limits),
 		},
 		MaxConcurrency: n.Concurrency, ToleratedFailurePercentage: toleratedPercent,
 		ResultPath: null, Catch: []catcher{caught(storeFailed)}, Next: finish,
@@ -149,11 +156,54 @@ func itemEnvelope() object {
 	return out
 }
 
+// waiting makes the run that policy wants asked another execution's, and
+// leaves out the states that are then never reached. The run goes through its
+// phases once more there; nothing was performed here.
+func (b builder) waiting(own Own) {
+	b.service(handOver, "states:startExecution", object{
+		"StateMachineArn": own.Runs, "Name.$": "$.envelope.run", "Input": object{"envelope.$": "$.envelope"},
+	}, ended, storeFailed)
+	s := b.states[handOver]
+	s.Retry = []retrier{retry([]string{"StepFunctions.ThrottlingException"}, maxTransient)}
+	s.Catch = append([]catcher{{ErrorEquals: handedOver, ResultPath: null, Next: ended}}, s.Catch...)
+	b.states[handOver] = s
+	for i, c := range b.states[acted].Choices {
+		if c.Next == announce {
+			b.states[acted].Choices[i].Next = handOver
+		}
+	}
+	reached := map[string]bool{}
+	var visit func(string)
+	visit = func(name string) {
+		if name == "" || reached[name] {
+			return
+		}
+		reached[name] = true
+		s := b.states[name]
+		visit(s.Next)
+		visit(s.Default)
+		for _, c := range s.Catch {
+			visit(c.Next)
+		}
+		for _, c := range s.Choices {
+			visit(c.Next)
+		}
+	}
+	visit(begin)
+	maps.DeleteFunc(b.states, func(name string, _ state) bool { return !reached[name] })
+}
+
+// handedOver is what Step Functions answers where the run's execution exists
+// (API_StartExecution), which is success.
+var handedOver = []string{"StepFunctions.ExecutionAlreadyExistsException", "StepFunctions.ExecutionAlreadyExists"}
+
 // itemStates are the states of a run, renamed. An item that has ended hands
 // nothing on: the outputs of all items would exceed what a state may hold.
-func itemStates(r Resources, l Limits) map[string]state {
+func itemStates(r Resources, own Own, l Limits) map[string]state {
+	b := builder{Resources: r, limits: l, states: runStates(r, l)}
+	b.waiting(own)
 	out := map[string]state{}
-	for name, s := range runStates(r, l) {
+	for name, s := range b.states {
 		rename := func(to *string) {
 			if *to != "" {
 				*to = itemPrefix + *to

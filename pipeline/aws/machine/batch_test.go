@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,8 @@ func itemsMap(t *testing.T) map[string]any {
 }
 
 // An item's states are a run's, to the letter: nothing is asked, retried or
-// decided otherwise because a run is one of a batch. Only what is handed on
-// at the end differs.
+// decided otherwise because a run is one of a batch. Only where it waits for a
+// person, and what is handed on at the end, differ.
 func TestItemsAreRuns(t *testing.T) {
 	t.Parallel()
 	processor := itemsMap(t)["ItemProcessor"].(map[string]any)
@@ -28,24 +29,42 @@ func TestItemsAreRuns(t *testing.T) {
 	if !reflect.DeepEqual(processor["ProcessorConfig"], map[string]any{"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}) {
 		t.Errorf("processor is %v", processor["ProcessorConfig"])
 	}
-	got := map[string]any{}
-	for name, s := range processor["States"].(map[string]any) {
-		got[strings.TrimPrefix(name, itemPrefix)] = plain(s)
+	run := parsed(t, generate(t))
+	got := processor["States"].(map[string]any)
+	for name, s := range got {
+		name = strings.TrimPrefix(name, itemPrefix)
+		item, want := plain(s).(map[string]any), run[name]
+		switch name {
+		case handOver:
+			continue
+		case acted: // but for where a run that waits goes
+			for _, c := range item["Choices"].([]any) {
+				if c := c.(map[string]any); c["Next"] == handOver {
+					c["Next"] = announce
+				}
+			}
+		case ended:
+			if path, ok := item["OutputPath"]; !ok || path != nil {
+				t.Errorf("an item hands on %v at its end", item)
+			}
+			delete(item, "OutputPath")
+		}
+		if !reflect.DeepEqual(item, want) {
+			t.Errorf("%s of an item is %v, of a run %v", name, item, want)
+		}
 	}
-	want := map[string]any{}
-	for name, s := range parsed(t, generate(t)) {
-		want[name] = s
+	left := []string{}
+	for name := range run {
+		if got[itemPrefix+name] == nil {
+			left = append(left, name)
+		}
 	}
-	end := got[ended].(map[string]any)
-	if path, ok := end["OutputPath"]; !ok || path != nil {
-		t.Errorf("an item hands on %v at its end", end)
-	}
-	delete(end, "OutputPath")
-	if !reflect.DeepEqual(got, want) {
-		t.Error("an item's states are not those of a run")
+	slices.Sort(left)
+	if want := []string{actAnswered, announce, answered, ask}; !slices.Equal(left, want) {
+		t.Errorf("an item has no %v, want all but %v", left, want)
 	}
 	outer := parsed(t, generateBatch(t))
-	for name := range processor["States"].(map[string]any) {
+	for name := range got {
 		if outer[name] != nil {
 			t.Errorf("%s stands in the batch and in its items", name)
 		}
@@ -72,6 +91,21 @@ func plain(v any) any {
 		return out
 	default:
 		return v
+	}
+}
+
+// The execution that waits in an item's place bears its run as name and gets
+// its envelope alone; one that exists is success.
+func TestAWaitingItemIsHandedOver(t *testing.T) {
+	t.Parallel()
+	s := itemsMap(t)["ItemProcessor"].(map[string]any)["States"].(map[string]any)[itemPrefix+handOver].(map[string]any)
+	want := map[string]any{"StateMachineArn": own.Runs, "Name.$": "$.envelope.run", "Input": map[string]any{"envelope.$": "$.envelope"}}
+	if s["Resource"] != "arn:aws:states:::states:startExecution" || !reflect.DeepEqual(s["Parameters"], want) {
+		t.Errorf("got %v with %v", s["Resource"], s["Parameters"])
+	}
+	catches := s["Catch"].([]any)
+	if first := catches[0].(map[string]any); len(catches) != 2 || first["Next"] != itemPrefix+ended || first["ResultPath"] != nil || reflect.DeepEqual(first["ErrorEquals"], []any{"States.ALL"}) {
+		t.Errorf("catches %v", catches)
 	}
 }
 
@@ -143,19 +177,21 @@ func TestMapReadsTheManifestOfItsOwnTickWithinItsBounds(t *testing.T) {
 func TestBatchRefusesBoundsAndNoBucket(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]Batches{"items": {0, 1}, "items of": {MaxItems + 1, 1}, "concurrency": {1, 0}, "concurrency of": {1, MaxConcurrency + 1}} {
-		if _, err := BatchDefinition(sample(), "text", DefaultLimits(), n); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := BatchDefinition(sample(), own, DefaultLimits(), n); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%+v: got %v, want an error that names %s", n, err, name)
 		}
 	}
 	for _, n := range []Batches{{1, 1}, {MaxItems, MaxConcurrency}} {
-		if _, err := BatchDefinition(sample(), "text", DefaultLimits(), n); err != nil {
+		if _, err := BatchDefinition(sample(), own, DefaultLimits(), n); err != nil {
 			t.Errorf("%+v: %v", n, err)
 		}
 	}
-	if _, err := BatchDefinition(sample(), "", DefaultLimits(), DefaultBatches()); err == nil || !strings.Contains(err.Error(), "Bucket") {
-		t.Errorf("without a bucket: got %v", err)
+	for name, without := range map[string]Own{"Bucket": {Runs: own.Runs}, "Runs": {Bucket: own.Bucket}} {
+		if _, err := BatchDefinition(sample(), without, DefaultLimits(), DefaultBatches()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: got %v", name, err)
+		}
 	}
-	if _, err := BatchDefinition(sample(), "text", Limits{}, DefaultBatches()); err == nil {
+	if _, err := BatchDefinition(sample(), own, Limits{}, DefaultBatches()); err == nil {
 		t.Error("limits out of bounds are taken")
 	}
 }
@@ -163,12 +199,12 @@ func TestBatchRefusesBoundsAndNoBucket(t *testing.T) {
 func TestBatchLastsAsLongAsItsItemsAndAtMostAYear(t *testing.T) {
 	t.Parallel()
 	l := DefaultLimits()
-	l.Approval = time.Minute
+	item := l.Total() - l.Approval
 	one, two := (Batches{1, 1}).Total(l), (Batches{2, 1}).Total(l)
-	if one <= l.Total() || two != one+l.Total() || (Batches{2, 2}).Total(l) != one {
+	if one <= item || two-one <= item || (Batches{2, 2}).Total(l) != one || two > l.Approval {
 		t.Errorf("one item %s, two %s", one, two)
 	}
-	if got := (Batches{MaxItems, 1}).Total(DefaultLimits()); got != maxExecution {
-		t.Errorf("got %s, want a year", got)
+	if got := (Batches{MaxItems, 1}).Total(Limits{MaxPhase, MaxPhase, MaxPhase, MaxApproval}); got > 365*24*time.Hour {
+		t.Errorf("got %s, want at most a year", got)
 	}
 }

@@ -218,3 +218,29 @@ func TestLostItemsAndForgedManifestsEndInARecord(t *testing.T) {
 		}
 	}
 }
+
+// An item that waits for a person is handed over and ends, also where it was
+// handed over before; where it cannot be, it is recorded so.
+func TestWaitingItemsHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	waits := []step{{Return: map[string]any{"verdict": "ok", "status": "waiting"}}}
+	o := executeOn(t, readable(t), []batchRun{batch("four", 4, script{
+		itemPrefix + act + "@" + itemRun(0): waits, itemPrefix + act + "@" + itemRun(1): waits, itemPrefix + act + "@" + itemRun(2): waits,
+		itemPrefix + handOver: {{Return: map[string]any{}}, {Error: "StepFunctions.ExecutionAlreadyExistsException", Cause: marker}, {Error: "StepFunctions.StateMachineDoesNotExistException", Cause: marker}},
+	})})["four"]
+	if o.Status != "succeeded" || o.calls(itemPrefix+handOver) != 3 || o.calls(finish) != 1 || o.calls(itemPrefix+record) != 1 {
+		t.Errorf("got %s, %d handed over, %d recorded", o.Status, o.calls(itemPrefix+handOver), o.calls(itemPrefix+record))
+	}
+	for _, c := range o.Calls {
+		switch c.State {
+		case itemPrefix + handOver:
+			if in := c.Input["Input"].(map[string]any); len(in) != 1 || in["envelope"].(map[string]any)["run"] != c.Input["Name"] {
+				t.Errorf("handed over %v", c.Input)
+			}
+		case itemPrefix + record:
+			if code := c.Input["ExpressionAttributeValues"].(map[string]any)[":code"]; fmt.Sprint(code) != "map[S:store_failed]" {
+				t.Errorf("recorded %v", code)
+			}
+		}
+	}
+}

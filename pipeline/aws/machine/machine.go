@@ -3,13 +3,15 @@
 // policy asks for one.
 //
 // The definition is Amazon States Language (states-language.net/spec.html) in
-// JSONPath mode. It holds three walls that the phases cannot move:
+// JSONPath mode. It holds four walls that the phases cannot move:
 //
 //   - A run goes on only on an explicit good verdict. A verdict that is
 //     missing, of another type or off the phase's list ends the run before the
 //     next phase is asked.
 //   - Act's input is exactly {envelope, structure}. What fetch and extract
 //     answered besides, the trace among it, is gone from the state by then.
+//   - What a batch reads and whose envelope an item bears follow from the tick;
+//     what lists items gives their runs and digests alone.
 //   - What a failure says is thrown away: each Catch discards its error, and
 //     what is recorded is a constant of this package or a verdict that was
 //     compared with one.

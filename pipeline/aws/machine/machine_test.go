@@ -52,10 +52,12 @@ func parsed(t *testing.T, b []byte) map[string]map[string]any {
 	return d.States
 }
 
+var own = Own{Bucket: "text", Runs: "arn:aws:states:eu-central-1:111122223333:stateMachine:decant"}
+
 // generateBatch makes the definition of the machine of batches.
 func generateBatch(t *testing.T) []byte {
 	t.Helper()
-	b, err := BatchDefinition(sample(), "text", DefaultLimits(), DefaultBatches())
+	b, err := BatchDefinition(sample(), own, DefaultLimits(), DefaultBatches())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func TestDefinitionRefusesAResourceWithoutName(t *testing.T) {
 	for v, i := reflect.ValueOf(sample()), 0; i < v.NumField(); i++ {
 		r := sample()
 		reflect.ValueOf(&r).Elem().Field(i).SetString("")
-		if _, err := BatchDefinition(r, "text", DefaultLimits(), DefaultBatches()); err == nil || !strings.Contains(err.Error(), v.Type().Field(i).Name) {
+		if _, err := BatchDefinition(r, own, DefaultLimits(), DefaultBatches()); err == nil || !strings.Contains(err.Error(), v.Type().Field(i).Name) {
 			t.Errorf("batch without %s: got error %v, want one that names it", v.Type().Field(i).Name, err)
 		}
 		if _, err := Definition(r, DefaultLimits()); err == nil || !strings.Contains(err.Error(), v.Type().Field(i).Name) {
