@@ -211,7 +211,7 @@ func ended(code pipeline.Code, l plan.Label) Output {
 func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recipe *pipeline.Recipe, o plan.Outcome, handles shape.Handles) Output {
 	env, policy := in.Envelope, recipe.Policy()
 	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
-	resolver := plan.Resolver{Content: handles.Content, Target: env.Target.String()}
+	resolver := plan.Resolver{Content: handles.Content, Target: env.Place()}
 	strictest := plan.Auto
 	var writes []table.Write
 	var receipts []Receipt

@@ -37,6 +37,7 @@ type Bundle struct {
 type Intake struct {
 	Source      string // the source's name, as "github"
 	Elements    func(pipeline.Envelope, []byte) (Bundle, error)
+	List        Lister // the items of a tick, for a recipe with schedules
 	Profile     fence.Profile
 	Instruction string // the recipe author's own words: the voice, unless a person's message is
 	Scaffold    string // plain text by the recipe's author
@@ -51,8 +52,9 @@ func (i Intake) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Input is one stored body with its envelope. Keep asks for the bundle too,
-// from which the run's context can be built again.
+// Input is one stored body with its envelope: the item's own bytes where the
+// envelope is of an item. Keep asks for the bundle too, from which the run's
+// context can be built again.
 type Input struct {
 	Envelope pipeline.Envelope `json:"envelope"`
 	Body     []byte            `json:"body"`
@@ -125,7 +127,7 @@ func (h *Handler) gather(in Input) (fence.Bundle, error) {
 		return fence.Bundle{}, pipeline.UnknownRecipe.Error("recipe is not built in")
 	}
 	sum := sha256.Sum256(in.Body)
-	if hex.EncodeToString(sum[:]) != in.Envelope.BodySHA256 {
+	if hex.EncodeToString(sum[:]) != in.Envelope.Content() {
 		return fence.Bundle{}, pipeline.Unreadable.Error("body does not have the envelope's digest")
 	}
 	b, err := intake.Elements(in.Envelope, in.Body)

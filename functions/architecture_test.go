@@ -30,6 +30,7 @@ var links = map[string]struct {
 	"context": {[]string{"dynamodb", "s3"}, []string{module + "/act", module + "/events", module + "/fetch", module + "/extract", module + "/recipes", "…/intake", "github.com/google/go-github/v82"},
 		[]string{module + "/extract/shape", module + "/act/plan"}},
 	"act":     {[]string{"dynamodb"}, append([]string{"…/intake"}, reads...), []string{module + "/extract/shape"}},
+	"sweep":   {[]string{"dynamodb", "s3", "sfn"}, append([]string{"…/intake", module + "/recipes", module + "/act"}, reads...), []string{module + "/extract/shape", module + "/act/plan"}},
 	"approve": {[]string{"dynamodb", "sfn"}, append([]string{"…/intake", module + "/recipes", module + "/act"}, reads...), []string{module + "/extract/shape", module + "/act/plan"}},
 }
 

@@ -7,9 +7,10 @@
 //
 // Every right is written out as an explicit statement with exact actions and
 // resources, and each role is denied by name what its phase must never reach.
-// The one wildcard resource is "*" for tracing and for the delivery of the
-// machine's own log, whose actions know no other (Service Authorization
-// Reference, X-Ray and CloudWatch Logs). What the roles amount to is computed
+// Wildcards are "*" for tracing and for the delivery of the machines' own
+// logs, whose actions know no other resource (Service Authorization Reference,
+// X-Ray and CloudWatch Logs), the objects under a prefix, and the executions
+// that the machine of batches has of its own items. What the roles amount to is computed
 // from the synthesized template by package infra/authority.
 //
 // IAM does not limit where a function connects to. Only NetworkIsolated does,

@@ -18,6 +18,7 @@ type right struct {
 	actions   []string
 	resources []*string
 	deny      bool
+	when      map[string]any // conditions, or nil
 }
 
 func may(sid string, actions []string, resources ...*string) right {
@@ -33,9 +34,11 @@ func (r right) statement() awsiam.PolicyStatement {
 	if r.deny {
 		effect = awsiam.Effect_DENY
 	}
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid: &r.sid, Effect: effect, Actions: strs(r.actions...), Resources: &r.resources,
-	})
+	props := &awsiam.PolicyStatementProps{Sid: &r.sid, Effect: effect, Actions: strs(r.actions...), Resources: &r.resources}
+	if r.when != nil {
+		props.Conditions = &r.when
+	}
+	return awsiam.NewPolicyStatement(props)
 }
 
 func document(rights []right) awsiam.PolicyDocument {
@@ -129,7 +132,7 @@ func (p *Pipeline) workers() {
 	p.own(env)
 	p.function(Fetch, "reads the world, writes only raw text", p.props.Limits.Fetch, 512, env,
 		may("ReadRaw", []string{"s3:GetObject"}, p.objects("raw/")),
-		may("WritePrompt", []string{"s3:PutObject"}, p.objects("prompt/")),
+		may("WriteText", []string{"s3:PutObject"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/")),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		never("NoRecords", dynamo, act, runs, approvals),
 		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
@@ -174,13 +177,27 @@ func (p *Pipeline) own(environment map[string]*string) {
 
 // ingress verifies deliveries. Its time is the least, since someone waits.
 func (p *Pipeline) ingress() {
-	p.function(Ingress, "verifies deliveries and starts runs", 10*time.Second, 256, map[string]*string{
-		"DECANT_RAW_BUCKET": p.RawBucket.BucketName(), "DECANT_EXPECTED_OWNER": cdk.Aws_ACCOUNT_ID(),
-		"DECANT_STATE_MACHINE_ARN": p.Machine.AttrArn(), "DECANT_GITHUB_SECRET_ARN": p.GitHubSecret.SecretArn(),
-	},
+	rights := []right{
 		may("ReadSecret", []string{"secretsmanager:GetSecretValue"}, p.GitHubSecret.SecretArn()),
-		may("WriteRaw", []string{"s3:PutObject"}, p.objects("raw/")),
-		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn()),
+		may("WriteRaw", []string{"s3:PutObject"}, p.objects("raw/"), p.objects("start/")),
+		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn(), p.Batch.AttrArn()),
 		never("NoReading", []string{"s3:GetObject", "s3:GetObjectVersion"}, p.objects("")),
-		never("NoTables", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.RunsTable.TableArn(), p.ApprovalsTable.TableArn()))
+		never("NoTables", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.RunsTable.TableArn(), p.ApprovalsTable.TableArn()),
+	}
+	if p.DeliveryQueue != nil {
+		rights = append(rights, may("TakeDeliveries", []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, p.DeliveryQueue.QueueArn()))
+	}
+	p.function(Ingress, "verifies deliveries and starts runs", ingressLimit, 256, p.starters(map[string]*string{
+		"DECANT_GITHUB_SECRET_ARN": p.GitHubSecret.SecretArn(),
+	}), rights...)
+}
+
+// ingressLimit bounds one invocation of the ingress.
+const ingressLimit = 10 * time.Second
+
+// starters adds what a function that starts runs is told.
+func (p *Pipeline) starters(environment map[string]*string) map[string]*string {
+	environment["DECANT_RAW_BUCKET"], environment["DECANT_EXPECTED_OWNER"] = p.RawBucket.BucketName(), cdk.Aws_ACCOUNT_ID()
+	environment["DECANT_STATE_MACHINE_ARN"], environment["DECANT_BATCH_MACHINE_ARN"] = p.Machine.AttrArn(), p.Batch.AttrArn()
+	return environment
 }

@@ -39,7 +39,12 @@ var variants = map[string]*variant{
 		Network:             NetworkIsolated,
 		ReservedConcurrency: map[Phase]float64{ExtractUnverified: 5, Act: 10},
 		RequestsPerSecond:   100, Burst: 200, TextDays: 365, LogDays: 3653,
-		Limits:              machine.Limits{Act: 15 * time.Second, Fetch: 30 * time.Second, Extract: 5 * time.Minute, Approval: time.Hour},
+		Limits: machine.Limits{Act: 15 * time.Second, Fetch: 30 * time.Second, Extract: 5 * time.Minute, Approval: time.Hour},
+		Schedules: []Schedule{
+			{Name: "nightly", Recipe: "advisories", Expression: "cron(0 6 * * ? *)", TimeZone: "Europe/Berlin"},
+			{Name: "hourly", Recipe: "advisories", Expression: "rate(1 hour)"},
+		},
+		DeliveryQueue: true, Batches: machine.Batches{Items: 200, Concurrency: 20},
 		PermissionsBoundary: "arn:aws:iam::111122223333:policy/boundary",
 		AlarmTopicArn:       "arn:aws:sns:eu-central-1:111122223333:alarms",
 	}},

@@ -20,7 +20,7 @@ import (
 type Pipeline struct {
 	Construct constructs.Construct
 
-	RawBucket      awss3.Bucket      // raw/<recipe>/<run> and prompt/<recipe>/<run>
+	RawBucket      awss3.Bucket      // raw/, prompt/ and start/<recipe>/<run>, manifest/<recipe>/<run>.json
 	ActTable       awsdynamodb.Table // receipts, and the rows of the table sink
 	GrantsTable    awsdynamodb.Table // pk channel, sk person
 	RunsTable      awsdynamodb.Table // pk run
@@ -28,10 +28,15 @@ type Pipeline struct {
 	FailureQueue   awssqs.Queue      // {"run", "code"} of each run that failed
 	ApprovalTopic  awssns.Topic      // the id of each run that waits for an answer
 	GitHubSecret   awssecretsmanager.Secret
+	DeliveryQueue  awssqs.Queue // HTTP events of deliveries; nil unless Props.DeliveryQueue
+	DeadDeliveries awssqs.Queue // those that met a fault too often
 	Machine        awsstepfunctions.CfnStateMachine
+	Batch          awsstepfunctions.CfnStateMachine // ticks and their items
 	Functions      map[Phase]awslambda.Function
 	Roles          map[Phase]awsiam.Role
 	MachineRole    awsiam.Role
+	BatchRole      awsiam.Role
+	SchedulerRole  awsiam.Role
 	WebhookURL     *string // where GitHub delivers to
 
 	props   Props
@@ -68,9 +73,14 @@ func NewPipeline(scope constructs.Construct, id string, props *Props) *Pipeline 
 	}
 	p.stores()
 	p.workers()
-	p.machine()
+	p.machines()
 	p.wake()
 	p.ingress()
+	p.sweep()
+	p.clocks()
+	if p.DeliveryQueue != nil {
+		p.takeDeliveries()
+	}
 	p.api()
 	p.watch()
 	cdk.Tags_Of(p.Construct).Add(str("decant:stage"), &p.props.Stage, nil)
@@ -80,13 +90,15 @@ func NewPipeline(scope constructs.Construct, id string, props *Props) *Pipeline 
 // Outputs adds to a scope, best a stack, what a person needs after a
 // deployment.
 func (p *Pipeline) Outputs(scope constructs.Construct) {
-	for _, o := range []struct {
+	type output struct {
 		id, description string
 		value           *string
-	}{
+	}
+	outputs := []output{
 		{"WebhookUrl", "where GitHub delivers to", p.WebhookURL},
 		{"GitHubSecretArn", "secret to give to GitHub as the webhook's", p.GitHubSecret.SecretArn()},
 		{"StateMachineArn", "the machine that carries runs", p.Machine.AttrArn()},
+		{"BatchMachineArn", "the machine that carries ticks and their items", p.Batch.AttrArn()},
 		{"RawBucketName", "raw bodies and prompts", p.RawBucket.BucketName()},
 		{"RunsTableName", "how each run stands", p.RunsTable.TableName()},
 		{"ActTableName", "receipts and the table sink's rows", p.ActTable.TableName()},
@@ -95,7 +107,13 @@ func (p *Pipeline) Outputs(scope constructs.Construct) {
 		{"FailureQueueUrl", "runs that failed, with their codes", p.FailureQueue.QueueUrl()},
 		{"ApprovalTopicArn", "tells when a run waits for an answer", p.ApprovalTopic.TopicArn()},
 		{"ApproveFunctionName", "records answers", p.Functions[Approve].FunctionName()},
-	} {
+		{"SweepFunctionName", "starts what was stored and not started", p.Functions[Sweep].FunctionName()},
+	}
+	if p.DeliveryQueue != nil {
+		outputs = append(outputs, output{"DeliveryQueueUrl", "takes deliveries, each the HTTP event of one", p.DeliveryQueue.QueueUrl()},
+			output{"DeadDeliveriesUrl", "deliveries that met a fault too often", p.DeadDeliveries.QueueUrl()})
+	}
+	for _, o := range outputs {
 		cdk.NewCfnOutput(scope, &o.id, &cdk.CfnOutputProps{Value: o.value, Description: &o.description})
 	}
 }

@@ -25,11 +25,12 @@ const (
 	ExtractRest       Phase = "extract-rest"
 	Act               Phase = "act"
 	Approve           Phase = "approve"
+	Sweep             Phase = "sweep"
 )
 
 // Phases lists every deployed phase.
 func Phases() []Phase {
-	return []Phase{Ingress, Fetch, ExtractUnverified, ExtractRest, Act, Approve}
+	return []Phase{Ingress, Fetch, ExtractUnverified, ExtractRest, Act, Approve, Sweep}
 }
 
 // Network says where extract can connect to.
@@ -44,7 +45,7 @@ const (
 // Packages are the import paths of the functions' mains, as the module that
 // deploys them sees them. An empty one stands for decant's own.
 type Packages struct {
-	Ingress, Fetch, Extract, Act, Approve string
+	Ingress, Fetch, Extract, Act, Approve, Sweep string
 }
 
 // Props configure one pipeline. The zero value of each field but Stage is
@@ -55,7 +56,7 @@ type Props struct {
 	Module    string   // folder in the Go module that deploys; empty is the working folder
 	Functions Packages // the mains
 	// Binaries is a folder with <program>/bootstrap for each of ingress,
-	// fetch, extract, act and approve, built beforehand. If it is empty, the
+	// fetch, extract, act, approve and sweep, built beforehand. If it is empty, the
 	// programs are built into cdk.out/functions of Module.
 	Binaries string
 
@@ -64,7 +65,11 @@ type Props struct {
 
 	Network Network // of extract; empty is NetworkOpen
 
+	Schedules     []Schedule // clocks that start batches; at most MaxSchedules
+	DeliveryQueue bool       // take deliveries from a queue too
+
 	Limits              machine.Limits    // zero is machine.DefaultLimits
+	Batches             machine.Batches   // zero is machine.DefaultBatches
 	ReservedConcurrency map[Phase]float64 // 1 to 1000; a phase not in it has none reserved
 	RequestsPerSecond   float64           // throttle of the webhook; zero is 20
 	Burst               float64           // its burst; zero is 40
@@ -115,6 +120,13 @@ func (p *Props) complete() (Props, error) {
 			*d.limit = *d.def
 		}
 	}
+	batches := machine.DefaultBatches()
+	for _, d := range []struct{ bound, def *int }{{&q.Batches.Items, &batches.Items}, {&q.Batches.Concurrency, &batches.Concurrency}} {
+		if *d.bound == 0 {
+			*d.bound = *d.def
+		}
+	}
+	q.Schedules = completeSchedules(q.Schedules)
 	for _, d := range []struct {
 		value *string
 		def   string
@@ -122,7 +134,7 @@ func (p *Props) complete() (Props, error) {
 		{&q.Module, "."}, {(*string)(&q.Network), string(NetworkOpen)},
 		{&q.Functions.Ingress, "decant.dev/functions/ingress"}, {&q.Functions.Fetch, "decant.dev/functions/fetch"},
 		{&q.Functions.Extract, "decant.dev/functions/extract"}, {&q.Functions.Act, "decant.dev/functions/act"},
-		{&q.Functions.Approve, "decant.dev/functions/approve"},
+		{&q.Functions.Approve, "decant.dev/functions/approve"}, {&q.Functions.Sweep, "decant.dev/functions/sweep"},
 	} {
 		if *d.value == "" {
 			*d.value = d.def
@@ -168,8 +180,11 @@ func (p *Props) faults() []error {
 	for _, pkg := range p.programs() {
 		fault(packageForm.MatchString(pkg.path) && !strings.HasPrefix(pkg.path, "-"), "Functions", "an import path", pkg.path)
 	}
-	if err := p.Limits.Check(); err != nil {
-		faults = append(faults, fmt.Errorf("props: %w", err))
+	p.checkSchedules(fault)
+	for _, err := range []error{p.Limits.Check(), p.Batches.Check()} {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("props: %w", err))
+		}
 	}
 	return faults
 }
@@ -180,7 +195,7 @@ type program struct{ name, path string }
 func (p *Props) programs() []program {
 	return []program{
 		{"ingress", p.Functions.Ingress}, {"fetch", p.Functions.Fetch}, {"extract", p.Functions.Extract},
-		{"act", p.Functions.Act}, {"approve", p.Functions.Approve},
+		{"act", p.Functions.Act}, {"approve", p.Functions.Approve}, {"sweep", p.Functions.Sweep},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"decant.dev/pipeline/aws/machine"
 )
 
 func TestCheckNamesEachPropertyThatIsOutOfItsBounds(t *testing.T) {
@@ -21,6 +23,14 @@ func TestCheckNamesEachPropertyThatIsOutOfItsBounds(t *testing.T) {
 		"PermissionsBoundary":        func(p *Props) { p.PermissionsBoundary = "boundary" },
 		"AlarmTopicArn":              func(p *Props) { p.AlarmTopicArn = "arn:aws:sqs:eu-central-1:111122223333:q" },
 		"Functions":                  func(p *Props) { p.Functions.Act = "-o=/tmp/x" },
+		"Schedules:":                 func(p *Props) { p.Schedules = make([]Schedule, MaxSchedules+1) },
+		"Schedules[0].Name":          func(p *Props) { p.Schedules = []Schedule{{"Nightly", "r", "rate(1 hour)", "UTC"}} },
+		"Schedules[0].Recipe":        func(p *Props) { p.Schedules = []Schedule{{"a", "", "rate(1 hour)", "UTC"}} },
+		"Schedules[0].Expression":    func(p *Props) { p.Schedules = []Schedule{{"a", "r", "rate(0 hours)", "UTC"}} },
+		"Schedules[0].TimeZone":      func(p *Props) { p.Schedules = []Schedule{{"a", "r", "rate(1 hour)", "Europe/Atlantis"}} },
+		"Schedules[1].Name":          func(p *Props) { s := Schedule{"a", "r", "rate(1 hour)", ""}; p.Schedules = []Schedule{s, s} },
+		"items of a batch":           func(p *Props) { p.Batches.Items = machine.MaxItems + 1 },
+		"concurrency of a batch":     func(p *Props) { p.Batches.Concurrency = -1 },
 		"limit of approval":          func(p *Props) { p.Limits.Approval = time.Second },
 	} {
 		p := Props{Stage: "dev"}
@@ -42,5 +52,25 @@ func TestCheckReportsAllFaultsAtOnce(t *testing.T) {
 	err := (&Props{TextDays: -1, LogDays: -1}).Check()
 	if err == nil || strings.Count(err.Error(), "props: ") != 3 {
 		t.Errorf("got %v, want three faults", err)
+	}
+}
+
+func TestScheduleExpressionsAndZones(t *testing.T) {
+	t.Parallel()
+	for expression, want := range map[string]bool{
+		"rate(1 minute)": true, "rate(15 minutes)": true, "rate(1 day)": true, "cron(0 6 * * ? *)": true, "cron(0/15 8-18 ? * MON-FRI 2026-2030)": true, "cron(0 0 L * ? *)": true,
+		"rate(1 minutes)": false, "rate(5 minute)": false, "rate(01 hours)": false, "rate(5 seconds)": false, "cron(0 6 * * ?)": false, "cron(0 6 * * ? * *)": false,
+		"at(2026-12-01T00:00:00)": false, "": false, "0 6 * * *": false, "cron(0 6 * * ? *) ": false, "cron(${AWS::Region} 6 * * ? *)": false,
+	} {
+		p := Props{Stage: "dev", Schedules: []Schedule{{"a", "r", expression, ""}}}
+		if err := p.Check(); (err == nil) != want {
+			t.Errorf("%q: got %v, want it in order: %t", expression, err, want)
+		}
+	}
+	for zone, want := range map[string]bool{"": true, "UTC": true, "Europe/Berlin": true, "America/Argentina/Buenos_Aires": true, "Local": false, "CEST": false, "../UTC": false, "Europe": false} {
+		p := Props{Stage: "dev", Schedules: []Schedule{{"a", "r", "rate(1 hour)", zone}}}
+		if err := p.Check(); (err == nil) != want {
+			t.Errorf("zone %q: got %v, want it in order: %t", zone, err, want)
+		}
 	}
 }

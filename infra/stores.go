@@ -16,9 +16,13 @@ func (p *Pipeline) stores() {
 	s := p.Construct
 	days := cdk.Duration_Days(num(p.props.TextDays))
 	var rules []*awss3.LifecycleRule
-	for _, prefix := range []string{"raw/", "prompt/"} {
+	for _, prefix := range []string{"raw/", "prompt/", "manifest/", "start/"} {
+		expire := days
+		if prefix == "start/" {
+			expire = cdk.Duration_Days(num(min(p.props.TextDays, startDays)))
+		}
 		rules = append(rules, &awss3.LifecycleRule{
-			Id: str("delete-" + prefix[:len(prefix)-1]), Prefix: &prefix, Expiration: days,
+			Id: str("delete-" + prefix[:len(prefix)-1]), Prefix: &prefix, Expiration: expire,
 			NoncurrentVersionExpiration:         cdk.Duration_Days(num(1)),
 			AbortIncompleteMultipartUploadAfter: cdk.Duration_Days(num(1)),
 		})
@@ -44,6 +48,10 @@ func (p *Pipeline) stores() {
 	})
 	acknowledge(p.FailureQueue, nag{id: "AwsSolutions-SQS3", reason: "This is the queue of what failed; a message holds a run's id and code, and nothing consumes it but people."})
 
+	if p.props.DeliveryQueue {
+		p.deliveryQueue()
+	}
+
 	p.ApprovalTopic = awssns.NewTopic(s, str("ApprovalTopic"), &awssns.TopicProps{
 		EnforceSSL: yes(),
 		MasterKey:  awskms.Alias_FromAliasName(s, str("TopicKey"), str("alias/aws/sns")),
@@ -55,6 +63,10 @@ func (p *Pipeline) stores() {
 	})
 	acknowledge(p.GitHubSecret, nag{id: "AwsSolutions-SMG4", reason: "The secret is shared with GitHub, which nothing here can tell of a new one; a person rotates both, and the previous version stays accepted meanwhile (docs/deploy.md)."})
 }
+
+// startDays is how long a marker without a body is kept: a delivery that was
+// not accepted leaves one, and a sweep that fails has that long to be mended.
+const startDays = 7
 
 // table is one table on demand, with recovery to any second of 35 days.
 func (p *Pipeline) table(id, sortKey, ttl string) awsdynamodb.Table {

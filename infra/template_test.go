@@ -31,12 +31,13 @@ func text(v any) string {
 // needs is what each function is told, beside its name, its namespace and what
 // is optional.
 var needs = map[Phase][]environment.Variable{
-	Ingress:           {environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.GitHubSecret},
+	Ingress:           {environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.BatchMachine, environment.GitHubSecret},
 	Fetch:             {environment.RawBucket, environment.ExpectedOwner, environment.GrantsTable},
 	ExtractUnverified: {environment.RawBucket, environment.ExpectedOwner},
 	ExtractRest:       {environment.RawBucket, environment.ExpectedOwner},
 	Act:               {environment.ActTable, environment.GrantsTable, environment.RunsTable, environment.ApprovalsTable},
 	Approve:           {environment.ApprovalsTable},
+	Sweep:             {environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.BatchMachine, environment.RunsTable},
 }
 
 func TestEveryFunctionIsToldOnlyWhatItNeeds(t *testing.T) {
@@ -92,6 +93,7 @@ func TestEveryFunctionAcceptsItsEnvironment(t *testing.T) {
 		"DECANT_RAW_BUCKET": "decant-raw", "DECANT_ACT_TABLE": "Act", "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs",
 		"DECANT_APPROVALS_TABLE": "Approvals", "DECANT_EXPECTED_OWNER": "111122223333",
 		"DECANT_STATE_MACHINE_ARN": "arn:aws:states:eu-central-1:111122223333:stateMachine:Machine-1",
+		"DECANT_BATCH_MACHINE_ARN": "arn:aws:states:eu-central-1:111122223333:stateMachine:Batch-1",
 		"DECANT_GITHUB_SECRET_ARN": "arn:aws:secretsmanager:eu-central-1:111122223333:secret:GitHub-1",
 	}
 	everyVariant(t, func(t *testing.T, v *variant) {
@@ -132,7 +134,7 @@ func TestStoresArePrivateEncryptedAndKept(t *testing.T) {
 			case "AWS::S3::Bucket":
 				has(`"BlockPublicAcls":true`, `"BlockPublicPolicy":true`, `"IgnorePublicAcls":true`, `"RestrictPublicBuckets":true`,
 					`"SSEAlgorithm":"AES256"`, `"ObjectOwnership":"BucketOwnerEnforced"`, `"VersioningConfiguration":{"Status":"Enabled"}`,
-					`"Prefix":"raw/"`, `"Prefix":"prompt/"`)
+					`"Prefix":"raw/"`, `"Prefix":"prompt/"`, `"Prefix":"manifest/"`, `"Prefix":"start/"`)
 			case "AWS::DynamoDB::Table":
 				has(`"PointInTimeRecoveryEnabled":true`, `"BillingMode":"PAY_PER_REQUEST"`)
 				if ttl := strings.Contains(text(r.Properties), "TimeToLive"); ttl != strings.Contains(id, "ApprovalsTable") {
@@ -152,7 +154,11 @@ func TestStoresArePrivateEncryptedAndKept(t *testing.T) {
 				t.Errorf("%s (%s): deletion policy %q", id, r.Type, r.DeletionPolicy)
 			}
 		}
-		for typ, n := range map[string]int{"AWS::S3::Bucket": 1, "AWS::DynamoDB::Table": 4, "AWS::SQS::Queue": 1, "AWS::SNS::Topic": 1, "AWS::Logs::LogGroup": 8} {
+		queues := 1
+		if v.props.DeliveryQueue {
+			queues = 3
+		}
+		for typ, n := range map[string]int{"AWS::S3::Bucket": 1, "AWS::DynamoDB::Table": 4, "AWS::SQS::Queue": queues, "AWS::SNS::Topic": 1, "AWS::Logs::LogGroup": 10} {
 			if got := len(v.of(typ)); got != n {
 				t.Errorf("got %d of %s, want %d", got, typ, n)
 			}
@@ -160,58 +166,78 @@ func TestStoresArePrivateEncryptedAndKept(t *testing.T) {
 	})
 }
 
-func TestMachineIsTheGeneratedOneAndLogsNoData(t *testing.T) {
+func TestMachinesAreTheGeneratedOnesAndLogNoData(t *testing.T) {
 	everyVariant(t, func(t *testing.T, v *variant) {
 		ids := v.of("AWS::StepFunctions::StateMachine")
-		if len(ids) != 1 {
-			t.Fatalf("got %d machines, want 1", len(ids))
+		if len(ids) != 2 {
+			t.Fatalf("got %d machines, want 2", len(ids))
 		}
-		properties := v.template.Resources[ids[0]].Properties
-		substitutions := properties["DefinitionSubstitutions"].(map[string]any)
-		var names machine.Resources
-		value := reflect.ValueOf(&names).Elem()
-		for i := range value.NumField() {
-			name := value.Type().Field(i).Name
-			value.Field(i).SetString("${" + name + "}")
-			if substitutions[name] == nil {
-				t.Errorf("%s has no value", name)
-			}
-		}
-		if len(substitutions) != value.NumField() {
-			t.Errorf("got %d values, want %d", len(substitutions), value.NumField())
-		}
-		props, err := v.props.complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := machine.Definition(names, props.Limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if properties["DefinitionString"] != string(want) {
-			t.Error("the definition is not the generated one")
-		}
-		log := properties["LoggingConfiguration"].(map[string]any)
-		if log["IncludeExecutionData"] != false || log["Level"] != "ALL" {
-			t.Errorf("logging is %v", log)
-		}
-		for name, phase := range map[string]Phase{
-			"Act": Act, "Fetch": Fetch, "ExtractUnverified": ExtractUnverified, "ExtractRest": ExtractRest, "Approve": Approve,
-		} {
-			at := substitutions[name].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)
-			told := v.template.Resources[at].Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
-			if told[string(environment.Service)] != string(phase) {
-				t.Errorf("%s stands for %v", name, told[string(environment.Service)])
-			}
+		for _, id := range ids {
+			checkMachine(t, v, id, strings.Contains(id, "Batch"))
 		}
 	})
 }
 
-func TestOnlyTheMachineMayInvokeAPhase(t *testing.T) {
+func checkMachine(t *testing.T, v *variant, id string, batch bool) {
+	t.Helper()
+	properties := v.template.Resources[id].Properties
+	substitutions := properties["DefinitionSubstitutions"].(map[string]any)
+	var names machine.Resources
+	value := reflect.ValueOf(&names).Elem()
+	for i := range value.NumField() {
+		name := value.Type().Field(i).Name
+		value.Field(i).SetString("${" + name + "}")
+		if substitutions[name] == nil {
+			t.Errorf("%s has no value", name)
+		}
+	}
+	own := 0
+	if batch {
+		if own = 2; !strings.Contains(text(substitutions["Bucket"]), "RawBucket") || !strings.Contains(text(substitutions["Runs"]), "DecantMachine") {
+			t.Errorf("the bucket is %s, the machine of runs %s", text(substitutions["Bucket"]), text(substitutions["Runs"]))
+		}
+	}
+	if len(substitutions) != value.NumField()+own {
+		t.Errorf("got %d values, want %d", len(substitutions), value.NumField()+own)
+	}
+	props, err := v.props.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := machine.Definition(names, props.Limits)
+	if batch {
+		want, err = machine.BatchDefinition(names, machine.Own{Bucket: "${Bucket}", Runs: "${Runs}"}, props.Limits, props.Batches)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if properties["DefinitionString"] != string(want) {
+		t.Error("the definition is not the generated one")
+	}
+	log := properties["LoggingConfiguration"].(map[string]any)
+	if log["IncludeExecutionData"] != false || log["Level"] != "ALL" {
+		t.Errorf("logging is %v", log)
+	}
+	for name, phase := range map[string]Phase{
+		"Act": Act, "Fetch": Fetch, "ExtractUnverified": ExtractUnverified, "ExtractRest": ExtractRest, "Approve": Approve,
+	} {
+		at := substitutions[name].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)
+		told := v.template.Resources[at].Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+		if told[string(environment.Service)] != string(phase) {
+			t.Errorf("%s stands for %v", name, told[string(environment.Service)])
+		}
+	}
+}
+
+func TestOnlyTheMachinesMayInvokeAPhaseAndSchedulesTheDoor(t *testing.T) {
 	everyVariant(t, func(t *testing.T, v *variant) {
 		for id, r := range v.template.Resources {
-			if r.Type == "AWS::IAM::Role" && strings.Contains(text(r.Properties["Policies"]), "lambda:InvokeFunction") && !strings.Contains(id, "MachineRole") {
-				t.Errorf("%s may invoke functions", id)
+			machines := strings.Contains(id, "MachineRole") || strings.Contains(id, "BatchRole")
+			if r.Type == "AWS::IAM::Role" && strings.Contains(text(r.Properties["Policies"]), "lambda:InvokeFunction") && !machines {
+				policies := text(r.Properties["Policies"])
+				if !strings.Contains(id, "SchedulerRole") || strings.Count(policies, "Fn::GetAtt") != 3 || !strings.Contains(policies, "Ingress") || !strings.Contains(policies, "Sweep") || !strings.Contains(policies, "FailureQueue") {
+					t.Errorf("%s may invoke functions: %s", id, policies)
+				}
 			}
 			if r.Type == "AWS::Lambda::Permission" && (!strings.Contains(text(r.Properties["FunctionName"]), "Ingress") || r.Properties["SourceArn"] == nil) {
 				t.Errorf("%s lets %v invoke %s", id, r.Properties["Principal"], text(r.Properties["FunctionName"]))
@@ -269,8 +295,12 @@ func TestAccessLogHoldsNoBodyAndTheRouteIsThrottled(t *testing.T) {
 func TestEveryAlarmFiresAtOnceAndTellsTheTopic(t *testing.T) {
 	everyVariant(t, func(t *testing.T, v *variant) {
 		alarms := v.of("AWS::CloudWatch::Alarm")
-		if len(alarms) != 6 {
-			t.Errorf("got %d alarms, want 6", len(alarms))
+		want := 8
+		if v.props.DeliveryQueue {
+			want = 9
+		}
+		if len(alarms) != want {
+			t.Errorf("got %d alarms, want %d", len(alarms), want)
 		}
 		for _, id := range alarms {
 			p := v.template.Resources[id].Properties
@@ -305,12 +335,17 @@ func TestIsolatedExtractHasNoWayOut(t *testing.T) {
 }
 
 func TestOutputsHaveTheNamesThatTheGuideUses(t *testing.T) {
-	v := synthesized(t, "default")
-	want := []string{
-		"ActTableName", "ApprovalTopicArn", "ApprovalsTableName", "ApproveFunctionName", "FailureQueueUrl", "GitHubSecretArn",
-		"GrantsTableName", "RawBucketName", "RunsTableName", "StateMachineArn", "WebhookUrl",
-	}
-	if got := slices.Sorted(maps.Keys(v.template.Outputs)); !slices.Equal(got, want) {
-		t.Errorf("got outputs %v, want %v", got, want)
-	}
+	everyVariant(t, func(t *testing.T, v *variant) {
+		want := []string{
+			"ActTableName", "ApprovalTopicArn", "ApprovalsTableName", "ApproveFunctionName", "BatchMachineArn", "FailureQueueUrl", "GitHubSecretArn",
+			"GrantsTableName", "RawBucketName", "RunsTableName", "StateMachineArn", "SweepFunctionName", "WebhookUrl",
+		}
+		if v.props.DeliveryQueue {
+			want = append(want, "DeadDeliveriesUrl", "DeliveryQueueUrl")
+			slices.Sort(want)
+		}
+		if got := slices.Sorted(maps.Keys(v.template.Outputs)); !slices.Equal(got, want) {
+			t.Errorf("got outputs %v, want %v", got, want)
+		}
+	})
 }

@@ -138,7 +138,7 @@ func main() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"IngressRole", "FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "MachineRole"} {
+	for _, role := range []string{"IngressRole", "FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "MachineRole", "BatchRole", "SweepRole", "SchedulerRole"} {
 		if !bytes.Contains(template, []byte(`"Triage`+role)) {
 			t.Errorf("the template has no %s", role)
 		}

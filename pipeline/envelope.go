@@ -63,6 +63,7 @@ type Envelope struct {
 	RecipeDigest string    `json:"recipe_digest"`
 	Source       string    `json:"source"`
 	BodySHA256   string    `json:"body_sha256"`
+	Item         string    `json:"item,omitempty"` // SHA-256 of the item of a batch; empty where the body is the item
 	Actor        Actor     `json:"actor"`
 	Channel      string    `json:"channel"` // what grants are about, as "github:owner/name"
 	Target       Target    `json:"target"`
@@ -141,9 +142,19 @@ func isEvent(s string) bool {
 // of the verified bytes, so that a repeated delivery is the same run. Nothing
 // that a signature does not cover enters it.
 func RunID(recipe, source string, body [sha256.Size]byte) string {
+	return runID("decant run id v1\n", recipe, source, string(body[:]))
+}
+
+// ItemRunID derives the id of the run of one item of a batch: that of RunID,
+// and the digest of the item's bytes. An item that is listed twice is one run.
+func ItemRunID(recipe, source string, body, item [sha256.Size]byte) string {
+	return runID("decant item run id v1\n", recipe, source, string(body[:]), string(item[:]))
+}
+
+func runID(domain string, parts ...string) string {
 	h := sha256.New()
-	h.Write([]byte("decant run id v1\n"))
-	for _, s := range []string{recipe, source, string(body[:])} {
+	h.Write([]byte(domain))
+	for _, s := range parts {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
@@ -189,6 +200,8 @@ func (e Envelope) Check() error {
 		return errors.New("envelope: source: want " + nameForm)
 	case !isHex(e.BodySHA256):
 		return errors.New("envelope: body_sha256: want " + hexForm)
+	case e.Item != "" && !isHex(e.Item):
+		return errors.New("envelope: item: want nothing or " + hexForm)
 	case !IsActorID(e.Actor.ID):
 		return errors.New("envelope: actor.id: want " + actorForm)
 	case !IsChannel(e.Channel):
@@ -207,11 +220,51 @@ func (e Envelope) Check() error {
 	default:
 		return errors.New("envelope: actor.kind: want person, agent, app, import or system")
 	}
-	body, _ := hex.DecodeString(e.BodySHA256)
-	if RunID(e.Recipe, e.Source, [sha256.Size]byte(body)) != e.Run {
-		return errors.New("envelope: run: want the digest of recipe, source and body_sha256")
+	if e.runID() != e.Run {
+		return errors.New("envelope: run: want the digest of recipe, source, body_sha256 and item")
 	}
 	return nil
+}
+
+// runID derives the id that the envelope's run must have. The digests have
+// their form.
+func (e Envelope) runID() string {
+	body, _ := hex.DecodeString(e.BodySHA256)
+	if e.Item == "" {
+		return RunID(e.Recipe, e.Source, [sha256.Size]byte(body))
+	}
+	item, _ := hex.DecodeString(e.Item)
+	return ItemRunID(e.Recipe, e.Source, [sha256.Size]byte(body), [sha256.Size]byte(item))
+}
+
+// Content returns the digest, in hex, that the run's content must have: the
+// item's where the envelope is of an item, otherwise the body's.
+func (e Envelope) Content() string {
+	if e.Item != "" {
+		return e.Item
+	}
+	return e.BodySHA256
+}
+
+// Place is what a sink knows the run's target by: the target as it renders
+// itself, or, for an item of a batch whose target names no repository, the
+// channel with the first half of the item's digest. So each item of a feed has
+// a place of its own, and the same item of a later tick has the same.
+func (e Envelope) Place() string {
+	if e.Item == "" || e.Target.Repository != "" {
+		return e.Target.String()
+	}
+	return e.Channel + "#" + e.Item[:32]
+}
+
+// OfItem returns the envelope of one item of the batch that e started: all of
+// e, and the item's digest and run. The target stays e's, which is
+// configuration; an item says nothing of where it is written.
+func (e Envelope) OfItem(item []byte) Envelope {
+	sum := sha256.Sum256(item)
+	e.Item = hex.EncodeToString(sum[:])
+	e.Run = e.runID()
+	return e
 }
 
 // Encode writes the envelope as JSON after checking it.

@@ -54,6 +54,9 @@ var faults = map[string]func(*Envelope){
 	"source":                    func(e *Envelope) { e.Source = "git hub SECRET" },
 	"body_sha256":               func(e *Envelope) { e.BodySHA256 = e.BodySHA256[1:] + "g" },
 	"body_sha256 too long":      func(e *Envelope) { e.BodySHA256 += "00" },
+	"item":                      func(e *Envelope) { e.Item = "SECRET" },
+	"item in capitals":          func(e *Envelope) { e.Item = strings.ToUpper(e.BodySHA256) },
+	"run without its item":      func(e *Envelope) { e.Item = e.BodySHA256 },
 	"actor.id":                  func(e *Envelope) { e.Actor.ID = "Mallory SECRET" },
 	"actor.id without source":   func(e *Envelope) { e.Actor.ID = "583231" },
 	"actor.id too long":         func(e *Envelope) { e.Actor.ID = "github:" + strings.Repeat("1", 65) },
@@ -257,6 +260,9 @@ func FuzzDecodeEnvelope(f *testing.F) {
 	f.Add(b)
 	f.Add(bytes.Replace(b, []byte(`.001Z`), []byte(`.123456789+23:59`), 1))
 	f.Add(bytes.Replace(b, []byte(`"number":12`), []byte(`"number":-0`), 1))
+	if item, err := sampleEnvelope().OfItem([]byte("i")).Encode(); err == nil {
+		f.Add(item)
+	}
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEnvelope(b)

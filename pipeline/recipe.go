@@ -14,6 +14,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"decant.dev/act/plan"
@@ -53,6 +54,9 @@ type Spec[T any] struct {
 	Policy   plan.Policy
 	Outcomes []byte  // the embedded outcomes.json; empty until decant audit --write
 	Events   []Event // what starts a run; empty leaves the event's name out of the plan's sight
+	// Schedules are the clocks that start batches of the recipe. Events must
+	// then name Tick, and say whose words a batch reads.
+	Schedules []Schedule
 	// MaxDecide and MaxCarry are the limits, in bits, of what a structure may
 	// decide and carry. Zero means none may.
 	MaxDecide, MaxCarry float64
@@ -66,6 +70,7 @@ type Recipe struct {
 	name                string
 	policy              plan.Policy
 	events              []Event
+	schedules           []Schedule
 	outcomes            []byte
 	list                *plan.List
 	listCode            Code
@@ -142,7 +147,7 @@ func (r *Recipe) fault() string {
 func Build[T any](s Spec[T]) *Recipe {
 	r := &Recipe{
 		name: s.Name, policy: s.Policy, events: slices.Clone(s.Events), outcomes: s.Outcomes,
-		maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
+		schedules: slices.Clone(s.Schedules), maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
@@ -159,6 +164,7 @@ func Build[T any](s Spec[T]) *Recipe {
 	if s.Approvals < 0 || s.Approvals > maxApprovals {
 		r.breach("approvals", "Approvals", "%d: want 1 or %d persons", s.Approvals, maxApprovals)
 	}
+	r.checkSchedules()
 	for _, err := range s.Policy.Check() {
 		r.breach("policy_row", "Policy", "%v", err)
 	}
@@ -317,7 +323,7 @@ func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handl
 }
 
 // Digest identifies what act knows of the recipe: name, shape, policy,
-// approvals, events and outcome list.
+// approvals, events, schedules and outcome list.
 func (r *Recipe) Digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "decant recipe digest v2\n%s\n%s\n%d\n", r.name, r.policy.Digest(), r.approvals)
@@ -326,6 +332,9 @@ func (r *Recipe) Digest() string {
 	}
 	for _, e := range r.events {
 		fmt.Fprintln(h, e.Name, e.Reads)
+	}
+	for _, s := range r.schedules {
+		fmt.Fprintf(h, "schedule %+q\n", []string{s.Name, s.Channel, s.Target.Repository, strconv.FormatInt(s.Target.Number, 10)})
 	}
 	sum := sha256.Sum256(r.outcomes)
 	h.Write(sum[:])

@@ -30,8 +30,20 @@ type stage struct {
 	TextDays            float64                 `json:"textDays"`
 	LogDays             float64                 `json:"logDays"`
 	ApprovalHours       int64                   `json:"approvalHours"`
+	Schedules           []schedule              `json:"schedules"`
+	BatchItems          int                     `json:"batchItems"`
+	BatchConcurrency    int                     `json:"batchConcurrency"`
+	DeliveryQueue       bool                    `json:"deliveryQueue"`
 	PermissionsBoundary string                  `json:"permissionsBoundary"`
 	AlarmTopicArn       string                  `json:"alarmTopicArn"`
+}
+
+// schedule is one member of a stage's schedules.
+type schedule struct {
+	Name       string `json:"name"`
+	Recipe     string `json:"recipe"`
+	Expression string `json:"expression"`
+	TimeZone   string `json:"timeZone"` // empty: UTC
 }
 
 // The context keys that are ours.
@@ -86,7 +98,12 @@ func configure(context map[string]jsontext.Value) (config, error) {
 
 func (c config) props() *infra.Props {
 	s := c.stage
+	var schedules []infra.Schedule
+	for _, one := range s.Schedules {
+		schedules = append(schedules, infra.Schedule(one))
+	}
 	return &infra.Props{
+		Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
 		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network,
 		ReservedConcurrency: s.ReservedConcurrency, RequestsPerSecond: s.RequestsPerSecond, Burst: s.Burst,
 		TextDays: s.TextDays, LogDays: s.LogDays, PermissionsBoundary: s.PermissionsBoundary, AlarmTopicArn: s.AlarmTopicArn,

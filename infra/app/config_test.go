@@ -35,7 +35,12 @@ func TestConfigurationIsRefusedWithItsPlaceNamed(t *testing.T) {
 		`{"decant:stages":{"dev":{"approvalHours":-1}}}`:                               "approvalHours",
 		`{"decant:stages":{"dev":{"approvalHours":169}}}`:                              "approvalHours",
 		`{"decant:stages":{"dev":{"reservedConcurrency":{"extract":1}}}}`:              "ReservedConcurrency",
-		`{"decant:stages":{"dev":{"network":"isolated","modelEndpoint":"sagemaker"}}}`: "modelEndpoint",
+		`{"decant:stages":{"dev":{"schedules":{"nightly":"rate(1 hour)"}}}}`:           "schedules",
+		`{"decant:stages":{"dev":{"schedules":[{"name":"a","when":"rate(1 hour)"}]}}}`: "when",
+		`{"decant:stages":{"dev":{"schedules":[{"name":"a","recipe":"r","expression":"rate(1 hour)","timeZone":"Mars/Base"}]}}}`: "Schedules[0].TimeZone",
+		`{"decant:stages":{"dev":{"deliveryQueue":"yes"}}}`:                                                                      "deliveryQueue",
+		`{"decant:stages":{"dev":{"batchItems":1001}}}`:                                                                          "items of a batch",
+		`{"decant:stages":{"dev":{"network":"isolated","modelEndpoint":"sagemaker"}}}`:                                           "modelEndpoint",
 	} {
 		var err error
 		all := map[string]jsontext.Value{}
@@ -51,12 +56,13 @@ func TestConfigurationIsRefusedWithItsPlaceNamed(t *testing.T) {
 func TestConfigurationOfAStage(t *testing.T) {
 	t.Parallel()
 	c, err := configure(parse(t, `{"@aws-cdk/core:x":true,"decant:stage":"prod","decant:stages":{"dev":{},"prod":{
-		"live":true,"ownIdentities":["github:1"],"reservedConcurrency":{"act":3},"approvalHours":24,"region":"eu-central-1"}}}`))
+		"live":true,"ownIdentities":["github:1"],"reservedConcurrency":{"act":3},"approvalHours":24,"deliveryQueue":true,"batchConcurrency":5,
+		"schedules":[{"name":"nightly","recipe":"feeds","expression":"rate(1 day)"}],"region":"eu-central-1"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := c.props()
-	if p.Stage != "prod" || !p.Live || p.ReservedConcurrency["act"] != 3 || p.Limits.Approval.Hours() != 24 || c.stage.Region != "eu-central-1" {
+	if p.Stage != "prod" || !p.Live || p.ReservedConcurrency["act"] != 3 || p.Limits.Approval.Hours() != 24 || !p.DeliveryQueue || p.Batches.Concurrency != 5 || len(p.Schedules) != 1 || p.Schedules[0].Recipe != "feeds" || c.stage.Region != "eu-central-1" {
 		t.Errorf("got %+v", p)
 	}
 	bare, err := configure(nil)

@@ -39,6 +39,13 @@ func (c *comparison) bind() {
 		if role == nil {
 			continue
 		}
+		if rule.Many && len(role.Holders) > 0 && !slices.ContainsFunc(role.Holders, func(id string) bool { return c.table.types[id] != rule.Type }) {
+			continue
+		}
+		if rule.Many {
+			c.violation(role.ID, "", "want it held by %ss alone, got %d: %s", rule.Type, len(role.Holders), strings.Join(role.Holders, ", "))
+			continue
+		}
 		if len(role.Holders) != 1 || c.table.types[role.Holders[0]] != rule.Type {
 			c.violation(role.ID, "", "want it held by one %s, got %d: %s", rule.Type, len(role.Holders), strings.Join(role.Holders, ", "))
 			continue

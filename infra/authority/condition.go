@@ -17,8 +17,9 @@ type Condition struct {
 func (c Condition) String() string { return c.Key + "=" + c.Value.String() }
 
 // conditions resolves the closed list of conditions: a deny may be for
-// requests without TLS, and what a policy of a resource allows or a trust
-// policy says may be bound to a source.
+// requests without TLS, what a policy of a resource allows or a trust policy
+// says may be bound to a source, and what an identity policy allows of a
+// bucket's list to one prefix of keys.
 func (t *template) conditions(n *node, kind policyKind, allow bool) ([]Condition, error) {
 	if n == nil {
 		return nil, nil
@@ -52,8 +53,13 @@ func (t *template) condition(op, key string, value *node, kind policyKind, allow
 		return t.sourceAccount(value)
 	case source && key == "aws:SourceArn" && slices.Contains([]string{"ArnEquals", "ArnLike", "StringEquals", "StringLike"}, op):
 		return t.sourceARN(value)
+	case allow && kind == identityPolicy && key == "s3:prefix" && (op == "StringLike" || op == "StringEquals"):
+		if value.kind != '"' || value.text == "" || strings.ContainsAny(strings.TrimSuffix(value.text, "*"), "*?$") {
+			return Condition{}, value.failf("want one prefix of keys")
+		}
+		return Condition{key, Pattern{Rest: value.text}}, nil
 	}
-	return Condition{}, value.failf("want a condition of the closed list: aws:SecureTransport for a deny; aws:SourceArn or aws:SourceAccount for a policy of a resource")
+	return Condition{}, value.failf("want a condition of the closed list: aws:SecureTransport for a deny; aws:SourceArn or aws:SourceAccount for a policy of a resource; s3:prefix for the list of a bucket")
 }
 
 func (t *template) sourceAccount(n *node) (Condition, error) {

@@ -8,14 +8,19 @@ import (
 const (
 	lambda = Service + "lambda.amazonaws.com"
 	states = Service + "states.amazonaws.com"
+	clocks = Service + "scheduler.amazonaws.com"
 
 	aFunction = "AWS::Lambda::Function"
 	aTable    = "AWS::DynamoDB::Table"
+	aMachine  = "AWS::StepFunctions::StateMachine"
+	aQueue    = "AWS::SQS::Queue"
 )
 
 // Decant is what each phase of decant holds (docs/threat-model.md, the wall of
 // authority): ingress and fetch put what strangers wrote, extract reads the
-// prompt and nothing else, act has its tables and is denied the text.
+// prompt and nothing else, act has its tables and is denied the text. The
+// machine of batches reads their manifests, the sweep reads markers and keys,
+// and schedules fire the ingress and the sweep.
 func Decant() Expectation {
 	return Expectation{
 		Roles: []RoleRule{
@@ -25,7 +30,10 @@ func Decant() Expectation {
 			{Name: "ExtractRestRole", Holder: "ExtractRest", Type: aFunction, Trust: lambda},
 			{Name: "ActRole", Holder: "Act", Type: aFunction, Trust: lambda},
 			{Name: "ApproveRole", Holder: "Approve", Type: aFunction, Trust: lambda},
-			{Name: "MachineRole", Holder: "Machine", Type: "AWS::StepFunctions::StateMachine", Trust: states},
+			{Name: "SweepRole", Holder: "Sweep", Type: aFunction, Trust: lambda},
+			{Name: "MachineRole", Holder: "Machine", Type: aMachine, Trust: states},
+			{Name: "BatchRole", Holder: "Batch", Type: aMachine, Trust: states},
+			{Name: "SchedulerRole", Type: "AWS::Scheduler::Schedule", Trust: clocks, Many: true},
 		},
 		Names: []Name{
 			{Name: "RawBucket", Type: "AWS::S3::Bucket", Ends: []string{"RawBucket", "Raw", ""}},
@@ -33,7 +41,9 @@ func Decant() Expectation {
 			{Name: "GrantsTable", Type: aTable, Ends: []string{"GrantsTable", "Grants"}},
 			{Name: "RunsTable", Type: aTable, Ends: []string{"RunsTable", "Runs"}},
 			{Name: "ApprovalsTable", Type: aTable, Ends: []string{"ApprovalsTable", "Approvals"}},
-			{Name: "FailureQueue", Type: "AWS::SQS::Queue", Ends: []string{"FailureQueue", "Failures", ""}},
+			{Name: "FailureQueue", Type: aQueue, Ends: []string{"FailureQueue", "Failures", ""}},
+			{Name: "DeliveryQueue", Type: aQueue, Ends: []string{"DeliveryQueue"}, Optional: true},
+			{Name: "DeadDeliveries", Type: aQueue, Ends: []string{"DeadDeliveries"}, Optional: true},
 			{Name: "GithubSecret", Type: "AWS::SecretsManager::Secret", Ends: []string{"GithubSecret", "GitHubSecret", ""}, Outside: "arn:*:secretsmanager:*:*:secret:*"},
 			{Name: "ApprovalTopic", Type: "AWS::SNS::Topic", Ends: []string{"ApprovalTopic", "Approvals", ""}, Optional: true},
 			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"Api", ""}, Optional: true},
@@ -53,6 +63,8 @@ func decantDenies() []Right {
 		right(Anyone, "s3:*", "RawBucket", overPlain),
 		right(Anyone, "s3:*", "RawBucket/*", overPlain),
 		right(Anyone, "sqs:*", "FailureQueue", overPlain),
+		right(Anyone, "sqs:*", "DeliveryQueue", overPlain),
+		right(Anyone, "sqs:*", "DeadDeliveries", overPlain),
 		right(Anyone, "sns:Publish", "ApprovalTopic", overPlain),
 
 		right("IngressRole", "s3:GetObject", "RawBucket/*"),
@@ -63,7 +75,12 @@ func decantDenies() []Right {
 	for _, who := range []string{"ActRole", "ApproveRole", "MachineRole"} {
 		list = append(list, right(who, "s3:*", "RawBucket"), right(who, "s3:*", "RawBucket/*"))
 	}
-	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole"} {
+	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "start"}, "SweepRole": {"raw", "prompt", "manifest"}} {
+		for _, prefix := range prefixes {
+			list = append(list, right(who, "s3:*", "RawBucket/"+prefix+"/*"))
+		}
+	}
+	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "SweepRole"} {
 		list = append(list, right(who, "secretsmanager:*", "GithubSecret"))
 	}
 	for who, tables := range map[string][]string{
@@ -72,6 +89,7 @@ func decantDenies() []Right {
 		"ExtractUnverifiedRole": {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
 		"ExtractRestRole":       {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
 		"ApproveRole":           {"ActTable", "GrantsTable", "RunsTable"},
+		"SweepRole":             {"ActTable", "GrantsTable", "ApprovalsTable"},
 	} {
 		for _, table := range tables {
 			list = append(list, right(who, "dynamodb:*", table))
@@ -81,15 +99,22 @@ func decantDenies() []Right {
 	return list
 }
 
+// withPrefix is a list of a bucket's keys under a prefix.
+func withPrefix(keys string) Condition { return Condition{"s3:prefix", Pattern{Rest: keys}} }
+
 // decantRights is the closed list of what may be done.
 func decantRights() []Rule {
 	list := []Rule{
 		{right("IngressRole", "secretsmanager:GetSecretValue", "GithubSecret"), Must},
 		{right("IngressRole", "s3:PutObject", "RawBucket/raw/*"), Must},
+		{right("IngressRole", "s3:PutObject", "RawBucket/start/*"), Must},
 		{right("IngressRole", "states:StartExecution", "Machine"), Must},
+		{right("IngressRole", "states:StartExecution", "Batch"), Must},
 
 		{right("FetchRole", "s3:GetObject", "RawBucket/raw/*"), Must},
 		{right("FetchRole", "s3:PutObject", "RawBucket/prompt/*"), Must},
+		{right("FetchRole", "s3:PutObject", "RawBucket/raw/*"), Must},
+		{right("FetchRole", "s3:PutObject", "RawBucket/manifest/*"), Must},
 		{right("FetchRole", "dynamodb:GetItem", "GrantsTable"), Must},
 
 		{right("ExtractUnverifiedRole", "s3:GetObject", "RawBucket/prompt/*"), Must},
@@ -98,13 +123,29 @@ func decantRights() []Rule {
 		{right("ActRole", "dynamodb:GetItem", "GrantsTable"), Must},
 		{right("ActRole", "dynamodb:GetItem", "ApprovalsTable"), Must},
 
-		{right("MachineRole", "dynamodb:UpdateItem", "RunsTable"), Must},
-		{right("MachineRole", "sqs:SendMessage", "FailureQueue"), Must},
-		{right("MachineRole", "sns:Publish", "ApprovalTopic"), May},
+		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("raw/*")), Must},
+		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("start/*")), Must},
+		{right("SweepRole", "s3:GetObject", "RawBucket/start/*"), Must},
+		{right("SweepRole", "s3:DeleteObject", "RawBucket/start/*"), Must},
+		{right("SweepRole", "dynamodb:GetItem", "RunsTable"), Must},
+		{right("SweepRole", "states:StartExecution", "Machine"), Must},
+		{right("SweepRole", "states:StartExecution", "Batch"), Must},
+
+		{right("BatchRole", "s3:GetObject", "RawBucket/manifest/*"), Must},
+		{right("BatchRole", "states:StartExecution", "Batch"), Must},
+		{right("BatchRole", "states:StartExecution", "Machine"), Must},
+		{right("BatchRole", "states:DescribeExecution", "Batch/execution:*"), May},
+		{right("BatchRole", "states:StopExecution", "Batch/execution:*"), May},
+
+		{right("SchedulerRole", "lambda:InvokeFunction", "Ingress"), Must},
+		{right("SchedulerRole", "lambda:InvokeFunction", "Sweep"), Must},
+		{right("SchedulerRole", "sqs:SendMessage", "FailureQueue"), May},
+
 		{right("ApproveRole", "states:SendTaskSuccess", "Machine"), Must},
 		{right("ApproveRole", "states:SendTaskFailure", "Machine"), May},
 
 		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{"Api", "/*"}}), May},
+		{right(lambda, "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{ID: "DeliveryQueue"}}), May},
 		{right(Service+"cloudwatch.amazonaws.com", "sns:Publish", "ApprovalTopic", Condition{"aws:SourceAccount", Pattern{Rest: ownAccount}}), May},
 	}
 	add := func(need Need, who, resource string, actions ...string) {
@@ -116,13 +157,20 @@ func decantRights() []Rule {
 	add(May, "ActRole", "ActTable", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
 	add(May, "ActRole", "RunsTable", "dynamodb:PutItem", "dynamodb:UpdateItem")
 	add(May, "ApproveRole", "ApprovalsTable", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:GetItem")
-	for _, f := range []string{"Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve"} {
-		add(Must, "MachineRole", f, "lambda:InvokeFunction")
+	add(Must, "IngressRole", "DeliveryQueue", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+	add(Must, "MachineRole", "Approve", "lambda:InvokeFunction")
+	add(May, "MachineRole", "ApprovalTopic", "sns:Publish")
+	for _, who := range []string{"MachineRole", "BatchRole"} {
+		for _, f := range []string{"Fetch", "ExtractUnverified", "ExtractRest", "Act"} {
+			add(Must, who, f, "lambda:InvokeFunction")
+		}
+		add(Must, who, "RunsTable", "dynamodb:UpdateItem")
+		add(Must, who, "FailureQueue", "sqs:SendMessage")
+		add(May, who, "*", "logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery", "logs:DeleteLogDelivery",
+			"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
+			"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets")
 	}
-	add(May, "MachineRole", "*", "logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery", "logs:DeleteLogDelivery",
-		"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
-		"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets")
-	for _, f := range []string{"Ingress", "Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve"} {
+	for _, f := range []string{"Ingress", "Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve", "Sweep"} {
 		add(May, f+"Role", f+"Logs:*", "logs:CreateLogStream", "logs:PutLogEvents")
 		add(May, f+"Role", "*", "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 	}

@@ -38,6 +38,8 @@ type RoleRule struct {
 	Holder, Type string
 	Trust        string
 	Optional     bool
+	// Many allows more than one holder, all of Type. Holder is then no name.
+	Many bool
 }
 
 // Name binds a name to the one resource of a type whose logical id, without

@@ -60,7 +60,7 @@ func TestEveryNeededRightIsMissed(t *testing.T) {
 		before := len(table.Rights)
 		table.Rights = slices.DeleteFunc(table.Rights, func(r Right) bool {
 			stem := Pattern{hash.ReplaceAllString(r.Resource.ID, "$1"), r.Resource.Rest}
-			return hash.ReplaceAllString(r.Who, "$1") == "Pipeline"+rule.Who && r.Action == rule.Action && stem.String() == "Pipeline"+rule.Resource.String()
+			return hash.ReplaceAllString(r.Who, "$1") == "Pipeline"+rule.Who && r.Action == rule.Action && stem.String() == "Pipeline"+rule.Resource.String() && slices.Equal(r.When, rule.When)
 		})
 		found := table.Compare(Decant())
 		if before-len(table.Rights) != 1 || len(found) != 1 || found[0].String() != rule.Who+": may not "+describe(rule.Right)+", which it needs" {

@@ -14,6 +14,9 @@ type kind struct {
 	// prefix is what stands before the name in the ARN, and nameAttr the
 	// attribute that is the name, where it is not Ref.
 	prefix, nameAttr string
+	// inner is the beginning of the ARNs of what belongs to such a resource and
+	// is named by it, and innerName what a pattern calls it.
+	inner, innerName string
 	// open marks a type whose properties are not read.
 	open bool
 }
@@ -66,7 +69,8 @@ var known = map[string]kind{
 	"AWS::Lambda::EventSourceMapping": {props: "BatchSize BisectBatchOnFunctionError Enabled EventSourceArn FilterCriteria FunctionName FunctionResponseTypes MaximumBatchingWindowInSeconds ScalingConfig Tags"},
 	"AWS::StepFunctions::StateMachine": {
 		props: "Definition DefinitionString DefinitionSubstitutions EncryptionConfiguration LoggingConfiguration RoleArn StateMachineName StateMachineType Tags TracingConfiguration",
-		arns:  arn("Ref", "Arn"), prefix: "arn:${AWS::Partition}:states" + here + "stateMachine:", nameAttr: "Name"},
+		arns:  arn("Ref", "Arn"), prefix: "arn:${AWS::Partition}:states" + here + "stateMachine:", nameAttr: "Name",
+		inner: "arn:${AWS::Partition}:states" + here + "execution:", innerName: "/execution"},
 	"AWS::Scheduler::Schedule":            {props: "Description EndDate FlexibleTimeWindow GroupName KmsKeyArn Name ScheduleExpression ScheduleExpressionTimezone StartDate State Target", arns: arn("Arn")},
 	"AWS::Scheduler::ScheduleGroup":       {props: "Name Tags"},
 	"AWS::Events::Rule":                   {props: "Description EventPattern Name ScheduleExpression State Tags Targets", arns: arn("Arn")},

@@ -67,6 +67,9 @@ func (t *template) pattern(n *node) (Pattern, error) {
 	// A name within an ARN that is written out.
 	ref := parts[1]
 	kind := known[t.resources[ref.id].typ]
+	if kind.inner != "" && sameARN(parts[0].text, kind.inner) && ref.attr == kind.nameAttr && len(parts) == 3 && parts[2].id == "" {
+		return Pattern{ref.id, kind.innerName + parts[2].text}, nil
+	}
 	if kind.prefix == "" || !sameARN(parts[0].text, kind.prefix) || ref.attr != kind.nameAttr && (ref.attr != "Ref" || kind.nameAttr != "") {
 		return Pattern{}, n.failf("want the ARN of %s, got what cannot be resolved to it", ref.id)
 	}
@@ -152,6 +155,10 @@ func (t *template) narrow(n *node, actions []string, p Pattern) error {
 		}
 	case t.resources[p.ID].typ == "AWS::S3::Bucket":
 		if len(fixed) > 2 && fixed[0] == '/' && fixed[1] != '/' && fixed[len(fixed)-1] == '/' && fixed != p.Rest {
+			return nil
+		}
+	case t.resources[p.ID].typ == "AWS::StepFunctions::StateMachine":
+		if p.Rest == "/execution:*" { // of this machine, and named only when it starts
 			return nil
 		}
 	case t.resources[p.ID].typ == "AWS::Logs::LogGroup":

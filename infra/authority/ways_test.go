@@ -207,6 +207,54 @@ var ways = map[string]struct {
 	"a queue that invokes act": {func(r object, of names) {
 		r["More"] = object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{"FunctionName": object{"Ref": of(aFunction, "Act")}, "EventSourceArn": arnOf(of("AWS::SQS::Queue", "FailureQueue"))}}
 	}, []string{"service:lambda.amazonaws.com", "lambda:InvokeFunction on PipelineAct"}},
+	"a queue of others that feeds the ingress": {func(r object, of names) {
+		r["More"] = object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{"FunctionName": object{"Ref": of(aFunction, "Ingress")}, "EventSourceArn": arnOf(of(aQueue, "FailureQueue"))}}
+	}, []string{"service:lambda.amazonaws.com", "lambda:InvokeFunction on PipelineIngress"}},
+	"a sweep that lists every key": {func(r object, of names) {
+		listing(r, of)["s3:prefix"] = "*"
+	}, []string{"SweepRole", "s3:ListBucket", "s3:prefix=*"}},
+	"a sweep that lists prompts": {func(r object, of names) {
+		listing(r, of)["s3:prefix"] = "prompt/*"
+	}, []string{"SweepRole", "s3:ListBucket", "s3:prefix=prompt/*"}},
+	"a sweep that lists two prefixes": {func(r object, of names) {
+		listing(r, of)["s3:prefix"] = []any{"start/*", "prompt/*"}
+	}, []string{"SweepRole", "want one prefix of keys"}},
+	"a sweep that lists by a pattern": {func(r object, of names) {
+		listing(r, of)["s3:prefix"] = "*/start/*"
+	}, []string{"SweepRole", "want one prefix of keys"}},
+	"a sweep that lists by another key": {func(r object, of names) {
+		delete(listing(r, of), "s3:prefix")
+		listing(r, of)["s3:delimiter"] = "/"
+	}, []string{"SweepRole", "closed list"}},
+	"a batch that stops runs": {func(r object, of names) {
+		executions := object{"Fn::Sub": "arn:${AWS::Partition}:states:${AWS::Region}:${AWS::AccountId}:execution:${" + of(aMachine, "Machine") + ".Name}:*"}
+		last(r, of, "BatchRole")["Resource"] = executions
+	}, []string{"BatchRole", "states:StopExecution on PipelineMachine"}},
+	"a batch that stops whatever is called so": {func(r object, of names) {
+		last(r, of, "BatchRole")["Resource"] = object{"Fn::Sub": "arn:${AWS::Partition}:states:${AWS::Region}:${AWS::AccountId}:execution:${" + of(aMachine, "Batch") + ".Name}*"}
+	}, []string{"BatchRole", "want a resource without wildcards"}},
+	"a batch that stops everything": {func(r object, of names) {
+		last(r, of, "BatchRole")["Resource"] = object{"Fn::Sub": "arn:${AWS::Partition}:states:${AWS::Region}:${AWS::AccountId}:execution:*"}
+	}, []string{"BatchRole", "want a resource without wildcards"}},
+	"a batch that wakes runs": {func(r object, of names) {
+		statement(r, of, "BatchRole", -2)["Action"] = "states:SendTaskSuccess"
+	}, []string{"BatchRole", "states:SendTaskSuccess on PipelineBatch"}},
+	"a schedule with act's role": {func(r object, of names) {
+		r["More"] = object{"Type": "AWS::Scheduler::Schedule", "Properties": object{"Target": object{"Arn": arnOf(of(aTable, "ActTable")), "RoleArn": arnOf(of(aRole, "ActRole"))}}}
+	}, []string{"ActRole", "want it held by one AWS::Lambda::Function, got 2"}},
+	"a rule with the schedules' role": {func(r object, of names) {
+		r["More"] = object{"Type": "AWS::Events::Rule", "Properties": object{"Targets": []any{object{"Id": "x", "Arn": arnOf(of(aQueue, "FailureQueue")), "RoleArn": arnOf(of(aRole, "SchedulerRole"))}}}}
+	}, []string{"SchedulerRole", "want it held by AWS::Scheduler::Schedules alone"}},
+	"a role of schedules that fires none": {func(r object, of names) {
+		for k, v := range r {
+			if v.(object)["Type"] == "AWS::Scheduler::Schedule" {
+				delete(r, k)
+			}
+		}
+	}, []string{"SchedulerRole", "want it held by AWS::Scheduler::Schedules alone, got 0"}},
+	"a schedule that fires act": {func(r object, of names) {
+		first(r, of, "SchedulerRole")["Resource"] = arnOf(of(aFunction, "Act"))
+	}, []string{"SchedulerRole", "lambda:InvokeFunction on PipelineAct"}},
 	"a custom resource": {func(r object, of names) {
 		r["More"] = object{"Type": "Custom::Anything", "Properties": object{"ServiceToken": arnOf(of(aFunction, "Act"))}}
 	}, []string{"service:cloudformation.amazonaws.com", "lambda:InvokeFunction on PipelineAct"}},
@@ -249,6 +297,11 @@ var ways = map[string]struct {
 	"an older policy language": {func(r object, of names) {
 		props(r, of(aPolicy, "ActRoleDefaultPolicy"))["PolicyDocument"].(object)["Version"] = "2008-10-17"
 	}, []string{"ActRoleDefaultPolicy", "Version"}},
+}
+
+// listing are the conditions under which the sweep lists markers.
+func listing(r object, of names) object {
+	return statement(r, of, "SweepRole", 2)["Condition"].(object)["StringLike"].(object)
 }
 
 // first and last are the first and the last statement of a role's policy.

@@ -90,7 +90,7 @@ func handlersAlone(b *testing.B) float64 {
 	p := issuesPipeline()
 	e := openEngine(b, Config{})
 	config := e.act.phase.config
-	fetching, extracting := fetchHandler([]Pipeline{p}, config), extractHandler([]Pipeline{p}, nil)
+	fetching, extracting := fetchHandler([]Pipeline{p}, config, nil), extractHandler([]Pipeline{p}, nil)
 	acting, err := actHandler([]Pipeline{p}, config)
 	if err != nil {
 		b.Fatal(err)

@@ -67,7 +67,7 @@ type handler func(ctx context.Context, q request) (any, pipeline.Code)
 // returns when it reports true.
 func Child(pipelines ...Pipeline) bool {
 	return childWith(map[string]builder{
-		phaseFetch:   func(c childConfig, _ *http.Client) (handler, error) { return fetchHandler(pipelines, c), nil },
+		phaseFetch:   func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
 		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
 		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
 		phaseContext: func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
@@ -185,16 +185,20 @@ func guarded(handle handler, q request) (r reply) {
 	return reply{Answer: b}
 }
 
-func fetchHandler(pipelines []Pipeline, c childConfig) handler {
+func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) handler {
 	h := &fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: NewGrants(c.Grants), Own: c.Own, Random: rand.Reader}
 	for _, p := range pipelines {
 		h.Intakes[p.Recipe.Name()] = p.Intake
 	}
 	return func(ctx context.Context, q request) (any, pipeline.Code) {
-		if q.Fetch == nil {
+		switch {
+		case q.Fetch != nil:
+			return h.Fetch(ctx, *q.Fetch), pipeline.OK
+		case q.List != nil:
+			return h.List(ctx, *q.List, client), pipeline.OK
+		default:
 			return nil, pipeline.PhaseMisbehave
 		}
-		return h.Fetch(ctx, *q.Fetch), pipeline.OK
 	}
 }
 

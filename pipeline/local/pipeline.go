@@ -42,6 +42,8 @@ func (p Pipeline) check() error {
 		return errors.New("pipeline: want a Recipe")
 	case p.Intake.Elements == nil || p.Intake.Source == "":
 		return fmt.Errorf("pipeline %s: want an Intake with a Source and Elements", p.Recipe.Name())
+	case len(p.Recipe.Schedules()) > 0 && p.Intake.List == nil:
+		return fmt.Errorf("pipeline %s: want an Intake with a List, since the recipe has schedules", p.Recipe.Name())
 	case p.Extractor == nil:
 		return fmt.Errorf("pipeline %s: want an Extractor", p.Recipe.Name())
 	}

@@ -330,5 +330,8 @@ func (e *Engine) resume(ctx context.Context, entry store.Entry) (Result, error) 
 		return r, e.journal.Ended(ctx, entry.Run, entry.Mode, r.Status, r.Reason, "", nil)
 	}
 	env.RecipeDigest = e.digests[entry.Recipe]
+	if env.Source == pipeline.TickSource && env.Item == "" {
+		return e.batch(ctx, p, env, body).Result, nil
+	}
 	return e.run(ctx, p, env, body), nil
 }

@@ -27,12 +27,13 @@ const (
 // request is one line from parent to child. A fetch or extract child is asked
 // about one run; act, which sees no text, about as many as wait for it.
 type request struct {
-	N       uint64         `json:"n,omitzero"` // set as the line is sent: the child's questions are numbered from 1
-	Run     string         `json:"run"`
-	Fetch   *fetch.Input   `json:"fetch,omitzero"`
-	Extract *extract.Input `json:"extract,omitzero"`
-	Context *contextInput  `json:"context,omitzero"`
-	Acts    []question     `json:"acts,omitzero"`
+	N       uint64             `json:"n,omitzero"` // set as the line is sent: the child's questions are numbered from 1
+	Run     string             `json:"run"`
+	Fetch   *fetch.Input       `json:"fetch,omitzero"`
+	List    *pipeline.Envelope `json:"list,omitzero"` // a tick whose items fetch is asked for
+	Extract *extract.Input     `json:"extract,omitzero"`
+	Context *contextInput      `json:"context,omitzero"`
+	Acts    []question         `json:"acts,omitzero"`
 }
 
 // reply is one line from child to parent: an answer in the phase's own form,
@@ -67,6 +68,8 @@ func (r reply) decoded(q request) (answers, bool) {
 	switch {
 	case q.Fetch != nil:
 		into = &a.fetch
+	case q.List != nil:
+		into = &a.list
 	case q.Extract != nil:
 		into = &a.extract
 	case q.Context != nil:
@@ -95,6 +98,7 @@ func (r reply) decoded(q request) (answers, bool) {
 // answers is what a phase answered, in the one form that it was asked for.
 type answers struct {
 	fetch   fetch.Output
+	list    fetch.Listing
 	extract extract.Output
 	context contextOutput
 	acts    []answer

@@ -23,6 +23,7 @@ func TestBucketConforms(t *testing.T) {
 	testCredentials(t)
 	b := bucket.Open(region, open(t).url, "raw", account)
 	t.Run("raw", func(t *testing.T) { conformance.TestBlobs(t, b.Raw("conformance")) })
+	t.Run("manifests", func(t *testing.T) { conformance.TestBlobs(t, b.Manifests("conformance")) })
 	t.Run("prompts", func(t *testing.T) { conformance.TestBlobs(t, b.Prompts("conformance")) })
 }
 

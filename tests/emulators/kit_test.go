@@ -47,12 +47,24 @@ var functions = map[string]map[string]string{
 	"act": {"DECANT_ACT_TABLE": "Act", "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs", "DECANT_APPROVALS_TABLE": "Approvals",
 		"DECANT_OWN_IDENTITIES": "github:777", "DECANT_LIVE": "true"},
 	"approve": {"DECANT_APPROVALS_TABLE": "Approvals", "DECANT_GRANTS_TABLE": "Grants", "DECANT_OWN_IDENTITIES": "github:777"},
+	"sweep":   {"DECANT_RAW_BUCKET": "raw", "DECANT_EXPECTED_OWNER": account, "DECANT_RUNS_TABLE": "Runs"},
 }
+
+// fixtures are deployments for tests alone: the phases of a recipe with a
+// schedule, and an ingress whose machine is not there.
+var fixtures = map[string]map[string]string{
+	"feeds-ingress": {"FEEDS_PHASE": "ingress"}, "feeds-fetch": {"FEEDS_PHASE": "fetch"}, "feeds-extract": {"FEEDS_PHASE": "extract"}, "feeds-act": {"FEEDS_PHASE": "act"},
+	"ingress-broken": {"DECANT_STATE_MACHINE_ARN": "arn:aws:states:" + region + ":" + account + ":stateMachine:none"},
+}
+
+// like says which function's environment a fixture starts from.
+var like = map[string]string{"feeds-ingress": "ingress", "feeds-fetch": "fetch", "feeds-extract": "extract", "feeds-act": "act", "ingress-broken": "ingress"}
 
 // deployed names each deployment and its binary.
 var deployed = map[string]string{
 	"ingress": "ingress", "fetch": "fetch", "extract-unverified": "extract", "extract-rest": "extract", "act": "act", "approve": "approve",
 	"context": "context",
+	"sweep":   "sweep", "feeds-ingress": "feeds", "feeds-fetch": "feeds", "feeds-extract": "feeds", "feeds-act": "feeds", "ingress-broken": "ingress",
 }
 
 // binaries holds the folder that build fills, once a test run.
@@ -66,7 +78,12 @@ var binaries = sync.OnceValues(func() (string, error) {
 			return dir, err
 		}
 	}
-	return dir, build(".", filepath.Join(dir, "hello"), "./hello")
+	for _, name := range []string{"hello", "feeds"} {
+		if err := build(".", filepath.Join(dir, name), "./"+name); err != nil {
+			return dir, err
+		}
+	}
+	return dir, nil
 })
 
 // build makes a bootstrap as infra does, for this machine, from a package of
@@ -98,6 +115,7 @@ type cloud struct {
 	sfn     *sfn.Client
 	secrets *secretsmanager.Client
 	machine string // ARN of a machine that accepts every start
+	batches string // the same, of batches
 	logs    *lines // what every function wrote
 }
 
@@ -143,7 +161,17 @@ func openCloud() (*cloud, error) {
 		return nil, err
 	}
 	c.machine = *machine.StateMachineArn
-	functions["ingress"]["DECANT_STATE_MACHINE_ARN"] = c.machine
+	batches, err := c.sfn.CreateStateMachine(ctx, &sfn.CreateStateMachineInput{
+		Name: aws.String("accepts-batches"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/machine"),
+		Definition: aws.String(`{"StartAt":"Ended","States":{"Ended":{"Type":"Succeed"}}}`),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.batches = *batches.StateMachineArn
+	for _, name := range []string{"ingress", "sweep"} {
+		functions[name]["DECANT_STATE_MACHINE_ARN"], functions[name]["DECANT_BATCH_MACHINE_ARN"] = c.machine, c.batches
+	}
 	functions["ingress"]["DECANT_GITHUB_SECRET_ARN"] = *secret.ARN
 	for name, binary := range deployed {
 		if err := c.start(ctx, name, binary); err != nil {
@@ -217,8 +245,13 @@ func environment(name, binary, url string) []string {
 		"AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_ENDPOINT_URL=" + url,
 		"AWS_LAMBDA_FUNCTION_NAME=" + name, "POWERTOOLS_SERVICE_NAME=" + name,
 	}
-	for k, v := range functions[binary] {
-		env = append(env, k+"="+v)
+	if of := like[name]; of != "" {
+		binary = of
+	}
+	for _, values := range []map[string]string{functions[binary], fixtures[name]} {
+		for k, v := range values {
+			env = append(env, k+"="+v)
+		}
 	}
 	return env
 }

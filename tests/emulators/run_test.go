@@ -327,8 +327,8 @@ func TestRawTextIsInTheBucketOnly(t *testing.T) {
 	}
 	places := map[string]int{}
 	for _, o := range listed.Contents {
-		parts := strings.Split(strings.TrimSuffix(*o.Key, ".token"), "/")
-		ids := len(parts) == 3 && slices.Contains([]string{"raw", "prompt"}, parts[0]) && pipeline.IsRecipeName(parts[1]) && pipeline.IsRunID(parts[2])
+		parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(*o.Key, ".token"), ".json"), "/")
+		ids := len(parts) == 3 && slices.Contains([]string{"raw", "prompt", "start", "manifest"}, parts[0]) && pipeline.IsRecipeName(parts[1]) && pipeline.IsRunID(parts[2])
 		bundles := len(parts) == 3 && parts[0] == "bundle" && pipeline.IsRunID(parts[1]) && len(parts[2]) == 64 && strings.Trim(parts[2], "0123456789abcdef") == ""
 		if !ids && !bundles {
 			t.Errorf("key of %d bytes holds more than ids", len(*o.Key))
@@ -346,8 +346,8 @@ func TestRawTextIsInTheBucketOnly(t *testing.T) {
 			places[parts[0]]++
 		}
 	}
-	if places["raw"] != 3 || places["prompt"] != 3 || places["bundle"] != 3 {
-		t.Errorf("got the text in %v, want in 3 bodies, prompts and bundles: otherwise this test saw nothing", places)
+	if places["raw"] != 3 || places["prompt"] != 3 || places["bundle"] != 3 || len(places) != 3 {
+		t.Errorf("got the text in %v, want in 3 bodies, prompts and bundles alone: otherwise this test saw nothing", places)
 	}
 	history, err := c.sfn.ListExecutions(context.Background(), &sfn.ListExecutionsInput{StateMachineArn: &c.machine})
 	if err != nil || len(history.Executions) == 0 {
@@ -369,7 +369,7 @@ func TestLinesAreRecordsAndMetrics(t *testing.T) {
 	c.carry(t, c.deliver(t, opened(120, 7001, "The exporter crashes", report)))
 	known := map[string]bool{}
 	for _, name := range strings.Fields("timestamp level message service code duration_ms cold_start run function_request_id " +
-		"_aws Verdicts Duration SignatureMatched secret ContextAnswered answer ColdStart function_name") {
+		"_aws Verdicts Duration SignatureMatched secret ContextAnswered answer ColdStart function_name Messages Ticks Markers ending ItemsLeft recipe") {
 		known[name] = true
 	}
 	records, metrics := 0, 0

@@ -1,4 +1,5 @@
-// Package bucket keeps raw bodies, prompt objects and bundles in one S3 bucket.
+// Package bucket keeps raw bodies, prompt objects, bundles, manifests of
+// batches and markers of runs that are to start in one S3 bucket.
 //
 // A key holds a recipe's name, a run's id and the digest of a token, nothing
 // else. A raw body is
@@ -26,10 +27,11 @@ import (
 
 // Bounds of an object, in bytes.
 const (
-	MaxRawBytes    = 4 << 20            // a body, as ingress bounds it
-	MaxPromptBytes = 32<<20 + 4<<10     // a prompt object, as fence bounds it
-	maxTokenBytes  = 128                // a token, which has 76
-	maxAnswer      = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
+	MaxRawBytes      = 4 << 20            // a body, as ingress bounds it
+	MaxPromptBytes   = 32<<20 + 4<<10     // a prompt object, as fence bounds it
+	MaxManifestBytes = 256 << 10          // a manifest of fetch.MaxItems entries of 117 bytes
+	maxTokenBytes    = 128                // a token, which has 76
+	maxAnswer        = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
 )
 
 // Bucket is one bucket. It is safe for concurrent use.
@@ -58,6 +60,19 @@ func (b *Bucket) Prompts(recipe string) Blobs { return Blobs{b, "prompt", recipe
 // prompt/<recipe>/<run>.token: whoever may read a run's prompt may read them.
 func (b *Bucket) Tokens(recipe string) Blobs {
 	return Blobs{b, "prompt", recipe, ".token", maxTokenBytes}
+}
+
+// Manifests returns the lists of the items of a recipe's batches, under
+// manifest/<recipe>/<run>.json, where the batch machine reads them.
+func (b *Bucket) Manifests(recipe string) Blobs {
+	return Blobs{b, "manifest", recipe, ".json", MaxManifestBytes}
+}
+
+// Starts returns the envelopes of a recipe's runs that are to start, under
+// start/<recipe>/<run>. A marker stands there from before a run's body is
+// stored until a sweep has seen that the run was recorded.
+func (b *Bucket) Starts(recipe string) Blobs {
+	return Blobs{b, "start", recipe, "", pipeline.MaxEnvelopeBytes}
 }
 
 // Blobs keeps one value for each run.

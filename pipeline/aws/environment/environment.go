@@ -28,6 +28,7 @@ const (
 	RunsTable      Variable = "DECANT_RUNS_TABLE"        // table of runs
 	ApprovalsTable Variable = "DECANT_APPROVALS_TABLE"   // table of waiting runs and their answers
 	StateMachine   Variable = "DECANT_STATE_MACHINE_ARN" // the machine that carries runs
+	BatchMachine   Variable = "DECANT_BATCH_MACHINE_ARN" // the machine that carries ticks and their items
 	GitHubSecret   Variable = "DECANT_GITHUB_SECRET_ARN" // GitHub's webhook secret
 	OwnIdentities  Variable = "DECANT_OWN_IDENTITIES"    // actor ids that our sinks use, with commas between
 	Live           Variable = "DECANT_LIVE"              // "true", or absent: outcomes are staged
@@ -63,6 +64,7 @@ var rules = map[Variable]rule{
 	RunsTable:      {form: regexp.MustCompile(tableForm)},
 	ApprovalsTable: {form: regexp.MustCompile(tableForm)},
 	StateMachine:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "states", "stateMachine:[A-Za-z0-9_-]{1,80}"))},
+	BatchMachine:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "states", "stateMachine:[A-Za-z0-9_-]{1,80}"))},
 	GitHubSecret:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "secretsmanager", "secret:[A-Za-z0-9/_+=.@-]{1,512}"))},
 	OwnIdentities:  {form: regexp.MustCompile(`^(` + identityForm + `(,` + identityForm + `)*)?$`), optional: true},
 	Live:           {form: regexp.MustCompile(`^true$`), optional: true},

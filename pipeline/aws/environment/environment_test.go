@@ -14,6 +14,7 @@ var sound = map[string]string{
 	"DECANT_RUNS_TABLE":            "Runs",
 	"DECANT_APPROVALS_TABLE":       "Approvals",
 	"DECANT_STATE_MACHINE_ARN":     "arn:aws:states:eu-central-1:111122223333:stateMachine:decant",
+	"DECANT_BATCH_MACHINE_ARN":     "arn:aws:states:eu-central-1:111122223333:stateMachine:decant-batch",
 	"DECANT_GITHUB_SECRET_ARN":     "arn:aws-us-gov:secretsmanager:us-gov-west-1:111122223333:secret:decant/github-AbCdEf",
 	"DECANT_OWN_IDENTITIES":        "github:41898282",
 	"DECANT_LIVE":                  "true",

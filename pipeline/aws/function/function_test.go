@@ -85,7 +85,7 @@ func TestAPayloadOverTheLimitIsNotHandled(t *testing.T) {
 func TestLinesAreARecordAndMetrics(t *testing.T) {
 	t.Parallel()
 	f, out := serve(func(context.Context, []byte) (Reply, error) {
-		return Reply{Run: run, Answer: Good, Counts: []Count{{"SignatureMatched", "secret", "previous"}}}, nil
+		return Reply{Run: run, Answer: Good, Counts: []Count{{Name: "SignatureMatched", Dimension: "secret", Value: "previous"}}}, nil
 	})
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 	for range 2 {
@@ -155,5 +155,20 @@ func TestRecipesAreNamedOnce(t *testing.T) {
 	}
 	if m, err := Recipes([]*pipeline.Recipe{one}); err != nil || m["one"] != one {
 		t.Errorf("got %v, %v", m, err)
+	}
+}
+
+func TestACountIsOnceOrAsOftenAsItSays(t *testing.T) {
+	t.Parallel()
+	f, out := serve(func(context.Context, []byte) (Reply, error) {
+		return Reply{Answer: Good, Counts: []Count{{Name: "Once", Dimension: "d", Value: "v"}, {Name: "Thrice", Dimension: "d", Value: "v", Times: 3}}}, nil
+	})
+	if _, err := f.Invoke(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"Once":1`, `"Thrice":3`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %s, want %s", out, want)
+		}
 	}
 }

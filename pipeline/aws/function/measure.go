@@ -14,6 +14,7 @@ type Count struct {
 	Name      string // as "SignatureMatched"
 	Dimension string // as "secret"
 	Value     string // as "current"
+	Times     int    // zero is once
 }
 
 // The metrics of every invocation. Names of metrics are in Pascal case and
@@ -44,7 +45,7 @@ func (f *Function) measure(word string, took time.Duration, counts []Count) {
 		map[string]any{"service": f.Service, "code": word, verdicts: 1, duration: milliseconds(took)})
 	for _, c := range counts {
 		f.emit([][]string{{"service", c.Dimension}}, []metric{{c.Name, "Count"}},
-			map[string]any{"service": f.Service, c.Dimension: c.Value, c.Name: 1})
+			map[string]any{"service": f.Service, c.Dimension: c.Value, c.Name: max(c.Times, 1)})
 	}
 	if !f.warm {
 		f.emit([][]string{{"service", "function_name"}}, []metric{{coldStart, "Count"}},

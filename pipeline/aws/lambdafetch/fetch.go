@@ -1,6 +1,8 @@
-// Package lambdafetch is the Lambda entry of phase 1: it reads the body that
-// an envelope names, builds the run's prompt, and stores it for extract. Its
-// answer is a bare verdict.
+// Package lambdafetch is the Lambda entry of phase 1. Asked about an envelope
+// it reads the body that this names, builds the run's prompt, and stores it
+// for extract. Asked about a tick it lists the batch's items, stores each as a
+// body of its own run, and writes their manifest. Its answers are verdicts,
+// numbers and labels.
 package lambdafetch
 
 import (
@@ -10,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"decant.dev/act/plan"
@@ -20,6 +23,7 @@ import (
 	"decant.dev/pipeline/aws/function"
 	"decant.dev/pipeline/aws/grants"
 	"decant.dev/pipeline/contextapi"
+	"decant.dev/pipeline/aws/reach"
 )
 
 // Pipeline is what fetch knows of a recipe.
@@ -40,6 +44,8 @@ func Main(pipelines ...Pipeline) {
 		Pipelines:  pipelines,
 		Raw:        func(recipe string) Raw { return store.Raw(recipe) },
 		Prompts:    func(recipe string) Prompts { return store.Prompts(recipe) },
+		Manifests:  func(recipe string) Manifests { return store.Manifests(recipe) },
+		Client:     reach.Client,
 		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
 		Own:        env.Own(),
 		Random:     rand.Reader,
@@ -54,9 +60,15 @@ func Main(pipelines ...Pipeline) {
 	function.New(env, h.Handle).Start()
 }
 
-// Raw holds a recipe's bodies as received.
+// Raw holds a recipe's bodies as received, and the items of its batches.
 type Raw interface {
 	Get(ctx context.Context, run string) ([]byte, bool, error)
+	PutOnce(ctx context.Context, run string, item []byte) error
+}
+
+// Manifests keeps the lists of a recipe's batches.
+type Manifests interface {
+	Put(ctx context.Context, run string, manifest []byte) error
 }
 
 // Prompts keeps a recipe's prompt objects.
@@ -75,6 +87,8 @@ type Config struct {
 	Pipelines  []Pipeline
 	Raw        func(recipe string) Raw
 	Prompts    func(recipe string) Prompts
+	Manifests  func(recipe string) Manifests
+	Client     func(hosts []string) *http.Client // for what lists a recipe's items
 	Authorizer pipeline.Authorizer
 	Own        []string // identities that our sinks use
 	Random     io.Reader
@@ -84,24 +98,30 @@ type Config struct {
 
 // Handler answers envelopes.
 type Handler struct {
-	config Config
-	fetch  fetch.Handler
+	config  Config
+	fetch   fetch.Handler
+	clients map[string]*http.Client // recipe name → what reaches its intake's hosts
 }
 
 // New checks what fetch is made of.
 func New(c Config) (*Handler, error) {
-	if len(c.Pipelines) == 0 || c.Raw == nil || c.Prompts == nil || c.Authorizer == nil || c.Random == nil {
-		return nil, errors.New("fetch: want pipelines, a raw store, a prompt store, an authorizer and a source of randomness")
+	if len(c.Pipelines) == 0 || c.Raw == nil || c.Prompts == nil || c.Manifests == nil || c.Client == nil || c.Authorizer == nil || c.Random == nil {
+		return nil, errors.New("fetch: want pipelines, stores of bodies, prompts and manifests, a client, an authorizer and a source of randomness")
+	}
+	h := &Handler{
+		c, fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: c.Authorizer, Own: c.Own, Random: c.Random}, map[string]*http.Client{},
 	}
 	if (c.Bundles == nil) != (c.Tokens == nil) {
 		return nil, errors.New("fetch: want a store of bundles and one of tokens, or neither")
 	}
-	h := &Handler{c, fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: c.Authorizer, Own: c.Own, Random: c.Random}}
 	for _, p := range c.Pipelines {
 		if _, twice := h.fetch.Intakes[p.Name]; twice || !pipeline.IsRecipeName(p.Name) {
 			return nil, fmt.Errorf("fetch: pipeline %.64q: want a recipe's name, and each once", p.Name)
 		}
 		h.fetch.Intakes[p.Name] = p.Intake
+		if p.Intake.List != nil {
+			h.clients[p.Name] = c.Client(p.Intake.Hosts)
+		}
 	}
 	return h, nil
 }
@@ -113,14 +133,25 @@ type fetched struct {
 	Lowest plan.Label `json:"lowest"`
 }
 
-// Handle answers one envelope. Its codes are those that a fetch phase may
+// question is an envelope whose prompt is wanted, or a tick whose items are.
+type question struct {
+	Envelope *pipeline.Envelope `json:"envelope,omitzero"`
+	Tick     *pipeline.Envelope `json:"tick,omitzero"`
+}
+
+// Handle answers one question. Its codes are those that a fetch phase may
 // choose.
 func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, error) {
-	in, err := function.Decode[function.Envelope](payload)
-	if err != nil {
+	q, err := function.Decode[question](payload)
+	switch {
+	case err != nil:
 		return function.Reply{}, err
+	case (q.Envelope == nil) == (q.Tick == nil):
+		return function.Reply{}, pipeline.PhaseMisbehave.Error("want an envelope or a tick")
+	case q.Tick != nil:
+		return h.list(ctx, *q.Tick)
 	}
-	env, err := in.Checked()
+	env, err := function.Envelope{Envelope: *q.Envelope}.Checked()
 	if err != nil {
 		return function.Reply{}, err
 	}

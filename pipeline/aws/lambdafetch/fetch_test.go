@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +19,31 @@ import (
 )
 
 type world struct {
+	mu       sync.Mutex
 	bodies   map[string][]byte
 	prompts  map[string][]byte
 	get, put error
+	item     error // of storing an item
+	stored   []string
+	items    [][]byte // that the intake lists
+	hosts    []string // that a client was made for
+}
+
+func (w *world) PutOnce(_ context.Context, run string, b []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stored = append(w.stored, "raw "+run)
+	w.bodies[run] = b
+	return w.item
+}
+
+// manifests are kept beside the prompts, in the order of all that is stored.
+type manifests struct{ *world }
+
+func (m manifests) Put(_ context.Context, run string, b []byte) error {
+	m.stored = append(m.stored, "manifest "+run)
+	m.prompts["manifest "+run] = b
+	return m.put
 }
 
 func (w *world) HoldsTrigger(context.Context, string, string) (bool, error) { return false, nil }
@@ -41,10 +65,13 @@ func begin(t *testing.T) (*world, *Handler, pipeline.Envelope) {
 	h, err := New(Config{
 		Pipelines: []Pipeline{{"notes", fetch.Intake{
 			Source: "github", Elements: fetch.GitHubIssues, Profile: fence.ProfileIntake, Instruction: "Read this.",
-			Limits: fence.Limits{MessageMaxBytes: 16 << 10, ContextMaxBytes: 64 << 10},
+			Limits: fence.Limits{MessageMaxBytes: 16 << 10, ContextMaxBytes: 64 << 10}, Hosts: []string{"feed.example.com:443"},
+			List: func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return w.items, nil },
 		}}},
 		Raw: func(string) Raw { return w }, Prompts: func(string) Prompts { return w }, Authorizer: w,
-		Random: bytes.NewReader(bytes.Repeat([]byte{7, 1, 2, 3, 4}, 100)),
+		Manifests: func(string) Manifests { return manifests{w} },
+		Client:    func(hosts []string) *http.Client { w.hosts = hosts; return http.DefaultClient },
+		Random:    bytes.NewReader(bytes.Repeat([]byte{7, 1, 2, 3, 4}, 100)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +145,7 @@ func TestAnotherRecipesEnvelopeIsRefused(t *testing.T) {
 	if _, code, err := ask(t, h, env); code != pipeline.PhaseMisbehave || err != nil || len(w.prompts) != 0 {
 		t.Errorf("got %s, %v, %d prompts", code, err, len(w.prompts))
 	}
-	for _, bad := range []string{"", "{}", `{"envelope":{"run":"zz9"}}`, `{"envelope":null}`} {
+	for _, bad := range []string{"", "{}", `{"envelope":{"run":"zz9"}}`, `{"envelope":null}`, `{"tick":null}`, `{"tick":{"run":"zz9"}}`, `{"envelope":{},"tick":{}}`, `{"tick":{},"zz9":1}`} {
 		r, err := h.Handle(t.Context(), []byte(bad))
 		var fault *pipeline.Fault
 		if !errors.As(err, &fault) || fault.Code != pipeline.PhaseMisbehave || r.Run != "" || strings.Contains(err.Error(), "zz9") {
@@ -131,7 +158,8 @@ func TestPipelinesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	w := &world{}
 	for _, names := range [][]string{nil, {"a", "a"}, {"Not a name"}} {
-		c := Config{Raw: func(string) Raw { return w }, Prompts: func(string) Prompts { return w }, Authorizer: w, Random: &bytes.Buffer{}}
+		c := Config{Raw: func(string) Raw { return w }, Prompts: func(string) Prompts { return w }, Authorizer: w, Random: &bytes.Buffer{},
+			Manifests: func(string) Manifests { return manifests{w} }, Client: func([]string) *http.Client { return nil }}
 		for _, n := range names {
 			c.Pipelines = append(c.Pipelines, Pipeline{Name: n})
 		}

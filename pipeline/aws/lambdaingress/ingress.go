@@ -1,18 +1,24 @@
-// Package lambdaingress is the Lambda entry of the ingress: it verifies a
-// GitHub webhook as API Gateway delivers it, stores the body as received, and
-// starts the run of each recipe that handles the event.
+// Package lambdaingress is the Lambda entry of the ingress. It is given GitHub
+// webhooks, each as API Gateway delivers it, one at a time or as the messages
+// of a queue, and ticks of schedules. It verifies them, stores the body as
+// received, and starts the run of each recipe that handles the event.
 //
-// Nothing is stored before the signature is proved. The body is durable
-// before the run is started, so that a body without a run is found and never
-// a run without a body. A delivery that comes again finds both.
+// Nothing is stored before a signature is proved. A marker with the run's
+// envelope comes first, then the body, then the start: so that a sweep finds
+// what was stored and not started, and never starts a run without a body. A
+// delivery that comes again finds all three.
 package lambdaingress
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"os"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/events"
 	"decant.dev/pipeline"
@@ -27,17 +33,20 @@ import (
 // Main serves deliveries for the recipes that GitHub's events start. It does
 // not return.
 func Main(recipes ...*pipeline.Recipe) {
-	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.GitHubSecret)
+	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.BatchMachine, environment.GitHubSecret)
 	if err != nil {
 		function.Exit(err)
 	}
 	region, endpoint := env.Get(environment.Region), env.Get(environment.Endpoint)
 	store := bucket.Open(region, endpoint, env.Get(environment.RawBucket), env.Get(environment.ExpectedOwner))
+	machines := execution.Open(region, endpoint)
 	h, err := New(Config{
 		Recipes: recipes,
 		Secrets: secret.Open(region, endpoint, env.Get(environment.GitHubSecret), time.Now),
-		Raw:     func(recipe string) Raw { return store.Raw(recipe) },
-		Starter: execution.Open(region, endpoint).Machine(env.Get(environment.StateMachine)),
+		Raw:     func(recipe string) Store { return store.Raw(recipe) },
+		Starts:  func(recipe string) Store { return store.Starts(recipe) },
+		Runs:    machines.Machine(env.Get(environment.StateMachine)),
+		Batches: machines.Machine(env.Get(environment.BatchMachine)),
 		Clock:   time.Now,
 	})
 	if err != nil {
@@ -53,9 +62,9 @@ type Secrets interface {
 	Secrets(ctx context.Context) (events.Secrets, error)
 }
 
-// Raw keeps a recipe's bodies as received.
-type Raw interface {
-	PutOnce(ctx context.Context, run string, body []byte) error
+// Store keeps one value for each of a recipe's runs, and never another.
+type Store interface {
+	PutOnce(ctx context.Context, run string, value []byte) error
 }
 
 // Starter starts runs; a run that exists is success.
@@ -67,23 +76,29 @@ type Starter interface {
 type Config struct {
 	Recipes []*pipeline.Recipe
 	Secrets Secrets
-	Raw     func(recipe string) Raw
-	Starter Starter
+	Raw     func(recipe string) Store // bodies as received
+	Starts  func(recipe string) Store // envelopes of runs that are to start
+	Runs    Starter
+	Batches Starter
 	Clock   func() time.Time
 }
 
-// Handler answers deliveries.
-type Handler struct{ Config }
+// Handler answers deliveries and ticks.
+type Handler struct {
+	Config
+	byName map[string]*pipeline.Recipe
+}
 
 // New checks what the ingress is made of.
 func New(c Config) (*Handler, error) {
-	if _, err := function.Recipes(c.Recipes); err != nil {
+	byName, err := function.Recipes(c.Recipes)
+	if err != nil {
 		return nil, err
 	}
-	if c.Secrets == nil || c.Raw == nil || c.Starter == nil || c.Clock == nil {
-		return nil, errors.New("ingress: want secrets, a raw store, a starter and a clock")
+	if c.Secrets == nil || c.Raw == nil || c.Starts == nil || c.Runs == nil || c.Batches == nil || c.Clock == nil {
+		return nil, errors.New("ingress: want secrets, stores of bodies and starts, starters of runs and batches, and a clock")
 	}
-	return &Handler{c}, nil
+	return &Handler{c, byName}, nil
 }
 
 // response is API Gateway's payload format 2.0.
@@ -102,53 +117,89 @@ func refuse(c pipeline.Code) any {
 	return answer(c.HTTP(), `{"code":"`+string(c)+`"}`)
 }
 
-// Handle answers one HTTP event. Where a service did not answer it is 503, so
-// that whoever delivers may do so again.
+// Handle answers one payload: {"tick":…} of a schedule, {"Records":…} of a
+// queue, and any other as an HTTP event. Who invokes says which by the first
+// member, which no sender of a delivery can set.
 func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, error) {
-	reply, err := h.deliver(ctx, payload)
+	switch firstMember(payload) {
+	case "tick":
+		return h.tick(ctx, payload)
+	case "Records":
+		return h.queue(ctx, payload)
+	default:
+		return h.request(ctx, payload)
+	}
+}
+
+// firstMember returns the name of the first member of an object, or nothing.
+func firstMember(payload []byte) string {
+	d := jsontext.NewDecoder(bytes.NewReader(payload[:min(len(payload), 64)]))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return ""
+	}
+	t, err := d.ReadToken()
+	if err != nil || t.Kind() != '"' {
+		return ""
+	}
+	return t.String()
+}
+
+// request answers one HTTP event. Where a service did not answer it is 503, so
+// that whoever delivers may do so again.
+func (h *Handler) request(ctx context.Context, payload []byte) (function.Reply, error) {
+	reply, runs, err := h.deliver(ctx, payload)
 	var again client.RetryableError
 	if errors.As(err, &again) {
-		reply.Answer, err = answer(503, `{"code":"`+string(pipeline.StoreFailed)+`"}`), nil
+		reply.Answer = answer(503, `{"code":"`+string(pipeline.StoreFailed)+`"}`)
+		return reply, nil
 	}
+	reply.Answer = answer(202, `{"runs":["`+strings.Join(runs, `","`)+`"]}`)
 	return reply, err
 }
 
-func (h *Handler) deliver(ctx context.Context, payload []byte) (function.Reply, error) {
-	var reply function.Reply
+// deliver verifies one HTTP event and begins its runs.
+func (h *Handler) deliver(ctx context.Context, payload []byte) (reply function.Reply, runs []string, err error) {
 	request, err := events.ParseHTTP(payload)
 	if err != nil {
-		return reply, err
+		return reply, nil, err
 	}
 	secrets, err := h.Secrets.Secrets(ctx)
 	if err != nil {
-		return reply, err
+		return reply, nil, err
 	}
 	d, matched, err := events.ReceiveGitHub(request, secrets)
 	reply.Counts = []function.Count{{Name: "SignatureMatched", Dimension: "secret", Value: matched.String()}}
 	if err != nil {
-		return reply, err
+		return reply, nil, err
 	}
-	runs := `{"runs":[`
 	for _, r := range h.Recipes {
 		if !r.Handles(d.Event) {
 			continue
 		}
 		env := pipeline.NewEnvelope(r.Name(), r.Digest(), d.Source, d.Body, d.Actor, d.Channel, d.Target, h.Clock())
-		if err := h.Raw(r.Name()).PutOnce(ctx, env.Run, d.Body); err != nil {
-			return reply, err
+		if err := h.begin(ctx, env, d.Body, h.Runs); err != nil {
+			return reply, nil, err
 		}
-		if err := h.Starter.Start(ctx, env); err != nil {
-			return reply, err
-		}
-		if reply.Run != "" {
-			runs += ","
-		}
-		runs += `"` + env.Run + `"`
 		reply.Run = env.Run
+		runs = append(runs, env.Run)
 	}
-	if reply.Run == "" {
-		return reply, pipeline.UnhandledEvent.Error("no recipe handles the event")
+	if len(runs) == 0 {
+		return reply, nil, pipeline.UnhandledEvent.Error("no recipe handles the event")
 	}
-	reply.Answer = answer(202, runs+`]}`)
-	return reply, nil
+	return reply, runs, nil
+}
+
+// begin makes a run durable and starts it.
+func (h *Handler) begin(ctx context.Context, env pipeline.Envelope, body []byte, on Starter) error {
+	marker, err := env.Encode()
+	if err != nil {
+		return pipeline.MalformedEvent.Error("%v", err)
+	}
+	if err := h.Starts(env.Recipe).PutOnce(ctx, env.Run, marker); err != nil {
+		return err
+	}
+	if err := h.Raw(env.Recipe).PutOnce(ctx, env.Run, body); err != nil {
+		return err
+	}
+	return on.Start(ctx, env)
 }

@@ -24,6 +24,8 @@ type world struct {
 	did     []string
 	bodies  map[string]string
 	started map[string]pipeline.Envelope
+	markers map[string]string
+	batches map[string]pipeline.Envelope
 	secret  string
 	fail    map[string]error
 }
@@ -47,18 +49,47 @@ func (w *world) Start(_ context.Context, env pipeline.Envelope) error {
 	return w.step("start")
 }
 
+// starts keeps markers, and batches starts batches, of a world.
+type (
+	starts  struct{ *world }
+	batches struct{ *world }
+)
+
+func (s starts) PutOnce(_ context.Context, run string, marker []byte) error {
+	s.markers[run] = string(marker)
+	return s.step("mark")
+}
+
+func (b batches) Start(_ context.Context, env pipeline.Envelope) error {
+	b.batches[env.Run] = env
+	return b.step("start batch")
+}
+
 const key = "key"
 
-func serve(t *testing.T, payload []byte, fail map[string]error) (*world, response, pipeline.Code, error) {
+// feeds is a recipe with a schedule.
+var feeds = pipeline.Build(pipeline.Spec[struct{}]{
+	Name: "feeds", Events: []pipeline.Event{{Name: pipeline.Tick}}, Schedules: []pipeline.Schedule{{Name: "nightly", Target: pipeline.Target{Repository: "o/r"}}},
+})
+
+func build(t *testing.T, fail map[string]error) (*world, *Handler) {
 	t.Helper()
-	w := &world{bodies: map[string]string{}, started: map[string]pipeline.Envelope{}, secret: key, fail: fail}
+	w := &world{
+		bodies: map[string]string{}, started: map[string]pipeline.Envelope{}, markers: map[string]string{}, batches: map[string]pipeline.Envelope{}, secret: key, fail: fail,
+	}
 	h, err := New(Config{
-		Recipes: []*pipeline.Recipe{issues.Recipe}, Secrets: w, Raw: func(string) Raw { return w }, Starter: w,
-		Clock: func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
+		Recipes: []*pipeline.Recipe{issues.Recipe, feeds}, Secrets: w, Raw: func(string) Store { return w }, Starts: func(string) Store { return starts{w} },
+		Runs: w, Batches: batches{w}, Clock: func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return w, h
+}
+
+func serve(t *testing.T, payload []byte, fail map[string]error) (*world, response, pipeline.Code, error) {
+	t.Helper()
+	w, h := build(t, fail)
 	r, err := h.Handle(t.Context(), payload)
 	var fault *pipeline.Fault
 	if errors.As(err, &fault) {
@@ -94,10 +125,14 @@ func TestABodyIsStoredBeforeItsRunIsStarted(t *testing.T) {
 	if err != nil || code != "" || a.StatusCode != 202 {
 		t.Fatalf("got %+v, %s, %v", a, code, err)
 	}
-	if !slices.Equal(w.did, []string{"secrets", "put", "start"}) {
+	if !slices.Equal(w.did, []string{"secrets", "mark", "put", "start"}) {
 		t.Errorf("did %v", w.did)
 	}
 	for run, env := range w.started {
+		marker, err := pipeline.DecodeEnvelope([]byte(w.markers[run]))
+		if err != nil || marker != env {
+			t.Errorf("got marker %+v, %v, want the envelope that was started", marker, err)
+		}
 		if w.bodies[run] != body || env.Check() != nil || env.RecipeDigest != issues.Recipe.Digest() || a.Body != `{"runs":["`+run+`"]}` {
 			t.Errorf("got %+v, answer %s", env, a.Body)
 		}
@@ -121,7 +156,7 @@ func TestNothingIsStoredOfWhatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _, code, err := serve(t, tc.payload, nil)
-			if err != nil || code != tc.code || len(w.bodies)+len(w.started) != 0 {
+			if err != nil || code != tc.code || len(w.bodies)+len(w.started)+len(w.markers) != 0 {
 				t.Errorf("got %s, %v, did %v; want %s and nothing stored", code, err, w.did, tc.code)
 			}
 			a := refuse(code).(response)
@@ -136,7 +171,7 @@ func TestNothingIsStoredOfWhatIsRefused(t *testing.T) {
 // never started without its body.
 func TestAFailedStepIsTheLast(t *testing.T) {
 	t.Parallel()
-	for i, step := range []string{"secrets", "put", "start"} {
+	for i, step := range []string{"secrets", "mark", "put", "start"} {
 		w, a, _, err := serve(t, delivery(t, "issues", opened("t"), key), map[string]error{step: client.RetryableError{}})
 		if err != nil || a.StatusCode != 503 || len(w.did) != i+1 {
 			t.Errorf("%s throttled: got %+v, %v, did %v", step, a, err, w.did)
@@ -151,8 +186,19 @@ func TestAFailedStepIsTheLast(t *testing.T) {
 func FuzzHandle(f *testing.F) {
 	f.Add([]byte(`{"version":"2.0","headers":{"x-github-event":"issues","x-hub-signature-256":"sha256=00"},"body":"{}"}`))
 	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"Records":[{"messageId":"m","body":"{}"}]}`))
+	f.Add([]byte(`{"tick":{"recipe":"feeds","schedule":"hourly","instant":"2026-12-01T00:00:00Z"}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		if w, _, code, err := serve(t, payload, nil); code == "" && err == nil || len(w.bodies) != 0 {
+		switch firstMember(payload) {
+		case "tick", "Records": // a clock's word is not signed; a queue answers for each message
+			_, h := build(t, nil)
+			r, err := h.Handle(t.Context(), payload)
+			if f, ok := r.Answer.(failures); err == nil && ok && f.Items == nil {
+				t.Errorf("got %+v: want failures named", r)
+			}
+			return
+		}
+		if w, _, code, err := serve(t, payload, nil); code == "" && err == nil || len(w.bodies)+len(w.markers) != 0 {
 			t.Errorf("got %s, %v, did %v: want nothing stored of what is not signed", code, err, w.did)
 		}
 	})

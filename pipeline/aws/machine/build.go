@@ -109,15 +109,22 @@ func (b builder) fail(name string, c pipeline.Code) {
 	}
 }
 
-func (b builder) phases() {
+// begin is the first state: without an envelope there is nothing to record.
+func (b builder) begin(next string) {
 	b.states[begin] = state{Type: "Choice", Default: lost, Choices: []choice{
-		{and(present("$.envelope.run"), isString("$.envelope.run"), present("$.envelope.recipe"), isString("$.envelope.recipe")), admit},
+		{and(present("$.envelope.run"), isString("$.envelope.run"), present("$.envelope.recipe"), isString("$.envelope.recipe")), next},
 	}}
+}
+
+// class is the way on for what act admitted to the class.
+func class(word, next string) choice {
+	return choice{and(present("$.answer.class"), isString("$.answer.class"), equals("$.answer.class", word)), next}
+}
+
+func (b builder) phases() {
+	b.begin(admit)
 
 	b.lambda(admit, b.Act, b.limits.Act, object{"envelope.$": "$.envelope"}, admitted)
-	class := func(word, next string) choice {
-		return choice{and(present("$.answer.class"), isString("$.answer.class"), equals("$.answer.class", word)), next}
-	}
 	b.verdict(admitted, admitPhase, class("unverified", unverified), class("rest", rest))
 	// The class goes on as a word of the machine's own, and the rest of the
 	// answer stays behind.
@@ -180,6 +187,7 @@ func (b builder) approval() {
 		Catch: []catcher{{ErrorEquals: []string{"States.Timeout"}, ResultPath: null, Next: approvalExpired}, caught(phaseDied)},
 		Next:  act, // which reads the record, and asks anew where something changed meanwhile
 	}
+	b.fail(approvalExpired, pipeline.ApprovalExpired)
 }
 
 // endings record how a run ended where act did not, and tell the queue.
@@ -188,7 +196,6 @@ func (b builder) endings() {
 	b.fail(phaseTimeout, pipeline.PhaseTimeout)
 	b.fail(phaseMisbehave, pipeline.PhaseMisbehave)
 	b.fail(storeFailed, pipeline.StoreFailed)
-	b.fail(approvalExpired, pipeline.ApprovalExpired)
 	// What act recorded as done stays done, also where its answer was lost.
 	b.update(record, "SET #status = :status, #code = :code, #updated = :updated",
 		"attribute_not_exists(#status) OR #status <> :done",

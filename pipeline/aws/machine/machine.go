@@ -3,13 +3,15 @@
 // policy asks for one.
 //
 // The definition is Amazon States Language (states-language.net/spec.html) in
-// JSONPath mode. It holds three walls that the phases cannot move:
+// JSONPath mode. It holds four walls that the phases cannot move:
 //
 //   - A run goes on only on an explicit good verdict. A verdict that is
 //     missing, of another type or off the phase's list ends the run before the
 //     next phase is asked.
 //   - Act's input is exactly {envelope, structure}. What fetch and extract
 //     answered besides, the trace among it, is gone from the state by then.
+//   - What a batch reads and whose envelope an item bears follow from the tick;
+//     what lists items gives their runs and digests alone.
 //   - What a failure says is thrown away: each Catch discards its error, and
 //     what is recorded is a constant of this package or a verdict that was
 //     compared with one.
@@ -93,8 +95,13 @@ const slack = 5 * time.Second
 // Total is the budget of one run with all its retries. Step Functions ends a
 // run that exceeds it; no state can catch that, so an alarm does.
 func (l Limits) Total() time.Duration {
-	acts := 5 * attempts(l.Act) // admitted twice, asked, asked anew, and performed
-	return acts + attempts(l.Fetch) + attempts(l.Extract) + 2*l.Approval + serviceTasks*attempts(serviceLimit)
+	// Admitted twice, asked, asked anew, and performed.
+	return l.phases(5, serviceTasks) + 2*l.Approval
+}
+
+// phases is what a run takes that asks act and other services so often.
+func (l Limits) phases(acts, services time.Duration) time.Duration {
+	return acts*attempts(l.Act) + attempts(l.Fetch) + attempts(l.Extract) + services*attempts(serviceLimit)
 }
 
 // attempts is the longest that one task takes with its retries.
@@ -107,25 +114,43 @@ func attempts(limit time.Duration) time.Duration {
 // the order of their names: the same resources and limits give the same bytes.
 // It fails on a resource that is not named and on limits out of bounds.
 func Definition(r Resources, l Limits) ([]byte, error) {
-	for v, i := reflect.ValueOf(r), 0; i < v.NumField(); i++ {
-		if v.Field(i).String() == "" {
-			return nil, fmt.Errorf("definition: resource %s is not named", v.Type().Field(i).Name)
-		}
+	if err := r.check(l); err != nil {
+		return nil, err
 	}
-	if err := l.Check(); err != nil {
-		return nil, fmt.Errorf("definition: %w", err)
-	}
-	b := builder{Resources: r, limits: l, states: map[string]state{}}
-	b.phases()
-	b.approval()
-	b.endings()
-	out, err := json.Marshal(definition{
+	return encode(definition{
 		Comment:        "decant: fetch reads the world, extract reads the fenced text, act writes and has seen neither",
 		QueryLanguage:  "JSONPath",
 		StartAt:        begin,
 		TimeoutSeconds: int(l.Total() / time.Second),
-		States:         b.states,
-	}, json.Deterministic(true), jsontext.WithIndent("  "))
+		States:         runStates(r, l),
+	})
+}
+
+// check reports the first resource that is not named, and limits out of
+// bounds.
+func (r Resources) check(l Limits) error {
+	for v, i := reflect.ValueOf(r), 0; i < v.NumField(); i++ {
+		if v.Field(i).String() == "" {
+			return fmt.Errorf("definition: resource %s is not named", v.Type().Field(i).Name)
+		}
+	}
+	if err := l.Check(); err != nil {
+		return fmt.Errorf("definition: %w", err)
+	}
+	return nil
+}
+
+// runStates are the states that carry one run, from begin.
+func runStates(r Resources, l Limits) map[string]state {
+	b := builder{Resources: r, limits: l, states: map[string]state{}}
+	b.phases()
+	b.approval()
+	b.endings()
+	return b.states
+}
+
+func encode(d definition) ([]byte, error) {
+	out, err := json.Marshal(d, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("definition: %w", err)
 	}

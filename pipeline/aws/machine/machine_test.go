@@ -52,29 +52,49 @@ func parsed(t *testing.T, b []byte) map[string]map[string]any {
 	return d.States
 }
 
-func TestDefinitionMatchesTheGoldenFile(t *testing.T) {
-	t.Parallel()
-	got := generate(t)
-	golden := filepath.Join("testdata", "definition.golden.json")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
+var own = Own{Bucket: "text", Runs: "arn:aws:states:eu-central-1:111122223333:stateMachine:decant"}
+
+// generateBatch makes the definition of the machine of batches.
+func generateBatch(t *testing.T) []byte {
+	t.Helper()
+	b, err := BatchDefinition(sample(), own, DefaultLimits(), DefaultBatches())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("definition differs from %s; run go test -update and review the difference", golden)
+	return b
+}
+
+// both are the states of the two machines, without those of an item, which are
+// a run's (TestItemsAreRuns).
+func both(t *testing.T) map[string]map[string]map[string]any {
+	t.Helper()
+	return map[string]map[string]map[string]any{"run": parsed(t, generate(t)), "batch": parsed(t, generateBatch(t))}
+}
+
+func TestDefinitionMatchesTheGoldenFile(t *testing.T) {
+	t.Parallel()
+	for name, got := range map[string][]byte{"definition": generate(t), "batch": generateBatch(t)} {
+		golden := filepath.Join("testdata", name+".golden.json")
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("definition differs from %s; run go test -update and review the difference", golden)
+		}
 	}
 }
 
 func TestDefinitionIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	first := generate(t)
+	first, batch := generate(t), generateBatch(t)
 	for range 20 {
-		if !bytes.Equal(first, generate(t)) {
+		if !bytes.Equal(first, generate(t)) || !bytes.Equal(batch, generateBatch(t)) {
 			t.Fatal("two definitions of the same resources differ")
 		}
 	}
@@ -85,6 +105,9 @@ func TestDefinitionRefusesAResourceWithoutName(t *testing.T) {
 	for v, i := reflect.ValueOf(sample()), 0; i < v.NumField(); i++ {
 		r := sample()
 		reflect.ValueOf(&r).Elem().Field(i).SetString("")
+		if _, err := BatchDefinition(r, own, DefaultLimits(), DefaultBatches()); err == nil || !strings.Contains(err.Error(), v.Type().Field(i).Name) {
+			t.Errorf("batch without %s: got error %v, want one that names it", v.Type().Field(i).Name, err)
+		}
 		if _, err := Definition(r, DefaultLimits()); err == nil || !strings.Contains(err.Error(), v.Type().Field(i).Name) {
 			t.Errorf("without %s: got error %v, want one that names it", v.Type().Field(i).Name, err)
 		}
@@ -116,43 +139,49 @@ func TestDefinitionRefusesLimitsOutOfBounds(t *testing.T) {
 
 func TestEveryTaskHasTheClosedRetriesACatchAndATimeout(t *testing.T) {
 	t.Parallel()
+	for kind, states := range both(t) {
+		tasks := 0
+		for name, s := range states {
+			if s["Type"] == "Task" {
+				tasks++
+				checkTask(t, kind+" "+name, name, s)
+			}
+		}
+		if want := map[string]int{"run": 11, "batch": 5}[kind]; tasks != want {
+			t.Errorf("%s: got %d tasks, want %d: is one left out of this test?", kind, tasks, want)
+		}
+	}
+}
+
+func checkTask(t *testing.T, at, name string, s map[string]any) {
+	t.Helper()
 	// A failure leads to one of these, and within the quarantine onward.
 	failures := []string{phaseDied, phaseTimeout, storeFailed, approvalExpired}
 	within := map[string]string{record: enqueue, enqueue: lost}
-	tasks := 0
-	for name, s := range parsed(t, generate(t)) {
-		if s["Type"] != "Task" {
-			continue
+	if limit, ok := s["TimeoutSeconds"].(float64); !ok || limit < 1 {
+		t.Errorf("%s: has no TimeoutSeconds", at)
+	}
+	catches, _ := s["Catch"].([]any)
+	if len(catches) == 0 {
+		t.Fatalf("%s: has no Catch", at)
+	}
+	for i, c := range catches {
+		c := c.(map[string]any)
+		if path, ok := c["ResultPath"]; !ok || path != nil {
+			t.Errorf("%s: a Catch keeps what the error said", at)
 		}
-		tasks++
-		if limit, ok := s["TimeoutSeconds"].(float64); !ok || limit < 1 {
-			t.Errorf("%s: has no TimeoutSeconds", name)
+		next := c["Next"].(string)
+		if to, inside := within[name]; inside && next != to || !inside && !slices.Contains(failures, next) {
+			t.Errorf("%s: a Catch leads to %s", at, next)
 		}
-		catches, _ := s["Catch"].([]any)
-		if len(catches) == 0 {
-			t.Fatalf("%s: has no Catch", name)
-		}
-		for i, c := range catches {
-			c := c.(map[string]any)
-			if path, ok := c["ResultPath"]; !ok || path != nil {
-				t.Errorf("%s: a Catch keeps what the error said", name)
-			}
-			next := c["Next"].(string)
-			if to, inside := within[name]; inside && next != to || !inside && !slices.Contains(failures, next) {
-				t.Errorf("%s: a Catch leads to %s", name, next)
-			}
-			all := reflect.DeepEqual(c["ErrorEquals"], []any{"States.ALL"})
-			if last := i == len(catches)-1; last != all {
-				t.Errorf("%s: want States.ALL in the last Catch and only there", name)
-			}
-		}
-		service := strings.Contains(s["Resource"].(string), ":states:::") && name != ask
-		for _, r := range s["Retry"].([]any) {
-			checkRetrier(t, name, service, r.(map[string]any))
+		all := reflect.DeepEqual(c["ErrorEquals"], []any{"States.ALL"})
+		if last := i == len(catches)-1; last != all {
+			t.Errorf("%s: want States.ALL in the last Catch and only there", at)
 		}
 	}
-	if tasks != 11 {
-		t.Errorf("got %d tasks, want 11: is one left out of this test?", tasks)
+	service := strings.Contains(s["Resource"].(string), ":states:::") && name != ask
+	for _, r := range s["Retry"].([]any) {
+		checkRetrier(t, name, service, r.(map[string]any))
 	}
 }
 
@@ -188,7 +217,12 @@ func checkRetrier(t *testing.T, name string, service bool, r map[string]any) {
 func TestEveryChoiceDeniesByDefault(t *testing.T) {
 	t.Parallel()
 	denies := map[string]string{begin: lost, recorded: enqueue} // the rest: phaseMisbehave
-	for name, s := range parsed(t, generate(t)) {
+	all := both(t)
+	for name, s := range all["batch"] {
+		all["run"]["batch "+name] = s
+	}
+	denies["batch "+begin], denies["batch "+recorded] = lost, enqueue
+	for name, s := range all["run"] {
 		if s["Type"] != "Choice" {
 			continue
 		}
@@ -205,8 +239,12 @@ func TestEveryChoiceDeniesByDefault(t *testing.T) {
 // A way on is one that leads to a state that asks a phase or ends well.
 func TestEveryWayOnAsksForTheVerdictOK(t *testing.T) {
 	t.Parallel()
-	for name, s := range parsed(t, generate(t)) {
-		if s["Type"] != "Choice" || name == begin || name == recorded {
+	all := both(t)
+	for name, s := range all["batch"] {
+		all["run"]["batch "+name] = s
+	}
+	for name, s := range all["run"] {
+		if _, base, batch := strings.Cut(name, " "); s["Type"] != "Choice" || name == begin || name == recorded || batch && (base == begin || base == recorded) {
 			continue
 		}
 		choices := s["Choices"].([]any)
@@ -254,7 +292,13 @@ func TestActIsGivenExactlyEnvelopeAndStructure(t *testing.T) {
 
 func TestStatesAreReachedAndNamed(t *testing.T) {
 	t.Parallel()
-	states := parsed(t, generate(t))
+	for _, states := range both(t) {
+		checkReached(t, states, begin)
+	}
+}
+
+func checkReached(t *testing.T, states map[string]map[string]any, first string) {
+	t.Helper()
 	reached := map[string]bool{}
 	var visit func(string)
 	visit = func(name string) {
@@ -278,7 +322,7 @@ func TestStatesAreReachedAndNamed(t *testing.T) {
 			}
 		}
 	}
-	visit(begin)
+	visit(first)
 	for name := range states {
 		if !reached[name] {
 			t.Errorf("%s is never reached", name)

@@ -43,8 +43,14 @@ func TestValidatorAcceptsTheDefinition(t *testing.T) {
 		}
 		return exec.Command("node", filepath.Join(root, "node_modules/asl-validator/dist/bin/asl-validator.js"), "--json-path", file).CombinedOutput()
 	}
-	if out, err := check(generate(t)); err != nil {
-		t.Fatalf("asl-validator: %v\n%s", err, out)
+	for _, definition := range [][]byte{generate(t), generateBatch(t)} {
+		if out, err := check(definition); err != nil {
+			t.Fatalf("asl-validator: %v\n%s", err, out)
+		}
+	}
+	inner := bytes.Replace(generateBatch(t), []byte(`"Next": "ItemFetched"`), []byte(`"Next": "Fetched"`), 1)
+	if out, err := check(inner); err == nil {
+		t.Fatalf("asl-validator accepts an item's state that leads out of its map:\n%s", out)
 	}
 	broken := bytes.Replace(generate(t), []byte(`"Next": "Fetched"`), []byte(`"Next": "Nowhere"`), 1)
 	if out, err := check(broken); err == nil {
@@ -157,8 +163,13 @@ var restClass = step{Return: map[string]any{"verdict": "ok", "class": "rest"}}
 // execute runs all cases in one process of the emulator.
 func execute(t *testing.T, cases []execution) map[string]outcome {
 	t.Helper()
+	return executeOn(t, generate(t), cases)
+}
+
+func executeOn[C any](t *testing.T, definition []byte, cases []C) map[string]outcome {
+	t.Helper()
 	root := nodeRoot(t, "aws-local-stepfunctions")
-	in, err := json.Marshal(map[string]any{"definition": json.RawMessage(generate(t)), "cases": cases})
+	in, err := json.Marshal(map[string]any{"definition": json.RawMessage(definition), "cases": cases})
 	if err != nil {
 		t.Fatal(err)
 	}

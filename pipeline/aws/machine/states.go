@@ -30,7 +30,29 @@ type state struct {
 	Choices        []choice       `json:",omitempty"`
 	Default        string         `json:",omitzero"`
 	Error          string         `json:",omitzero"`
+	OutputPath     jsontext.Value `json:",omitzero"`
 	Next           string         `json:",omitzero"`
+
+	// Of a Map.
+	Label                      string     `json:",omitzero"`
+	ItemReader                 *reader    `json:",omitzero"`
+	ItemSelector               object     `json:",omitzero"`
+	ItemProcessor              *processor `json:",omitzero"`
+	MaxConcurrency             int        `json:",omitzero"`
+	ToleratedFailurePercentage int        `json:",omitzero"`
+}
+
+// reader says where a Map's items stand, processor what is done with each.
+type reader struct {
+	Resource     string
+	ReaderConfig object
+	Parameters   object
+}
+
+type processor struct {
+	ProcessorConfig object
+	StartAt         string
+	States          map[string]state
 }
 
 type retrier struct {
@@ -50,13 +72,16 @@ type catcher struct {
 
 // test is one condition; choice is a condition with where it leads.
 type test struct {
-	Variable     string  `json:",omitzero"`
-	IsPresent    *bool   `json:",omitzero"`
-	IsString     *bool   `json:",omitzero"`
-	StringEquals *string `json:",omitzero"`
-	And          []test  `json:",omitempty"`
-	Or           []test  `json:",omitempty"`
-	Not          *test   `json:",omitzero"`
+	Variable      string  `json:",omitzero"`
+	IsPresent     *bool   `json:",omitzero"`
+	IsString      *bool   `json:",omitzero"`
+	IsNumeric     *bool   `json:",omitzero"`
+	StringEquals  *string `json:",omitzero"`
+	NumericEquals *int    `json:",omitzero"`
+	AtLeast       *int    `json:"NumericGreaterThanEquals,omitzero"`
+	And           []test  `json:",omitempty"`
+	Or            []test  `json:",omitempty"`
+	Not           *test   `json:",omitzero"`
 }
 
 type choice struct {
@@ -74,8 +99,14 @@ func isString(path string) test {
 	yes := true
 	return test{Variable: path, IsString: &yes}
 }
-func equals(path, word string) test { return test{Variable: path, StringEquals: &word} }
-func not(t test) test               { return test{Not: &t} }
+func isNumber(path string) test {
+	yes := true
+	return test{Variable: path, IsNumeric: &yes}
+}
+func isCount(path string, n int) test { return test{Variable: path, NumericEquals: &n} }
+func atLeast(path string, n int) test { return test{Variable: path, AtLeast: &n} }
+func equals(path, word string) test   { return test{Variable: path, StringEquals: &word} }
+func not(t test) test                 { return test{Not: &t} }
 
 // and holds where all hold; tests are made in order, so that a path is looked
 // at only after its presence and type.

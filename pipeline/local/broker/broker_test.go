@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"decant.dev/internal/public"
 	"pgregory.net/rapid"
 )
 
@@ -48,7 +50,7 @@ func TestPublicLetsPublicHostsPass(t *testing.T) {
 func TestPublicIsNoWiderThanAnotherList(t *testing.T) {
 	t.Parallel()
 	other := ssrf.New(ssrf.WithAnyPort(), ssrf.WithNetworks("tcp4", "tcp6"))
-	edges := slices.Concat(specialIPv4, specialIPv6, ssrf.IPv4DeniedPrefixes, ssrf.IPv6DeniedPrefixes)
+	edges := slices.Concat(public.Special(), ssrf.IPv4DeniedPrefixes, ssrf.IPv6DeniedPrefixes)
 	rapid.Check(t, func(t *rapid.T) {
 		var addr netip.Addr
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {

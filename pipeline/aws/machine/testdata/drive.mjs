@@ -3,6 +3,10 @@
 //
 //   { definition, cases: [{ name, input, script: { state: [step, …] } }] }
 //
+// items are what a batch's manifest holds, which the emulator does not read
+// from S3: the definition's Map is given "ItemsPath": "$$.Manifest" for it.
+// The script of "state@run" is for the run alone.
+//
 // A step is {"return": value}, {"return_undefined": true}, {"error": name,
 // "cause": text}; the last one of a state repeats. A state without a script
 // answers {}. Every pause before a retry is 0 ms.
@@ -21,19 +25,27 @@ const { StateMachine } = require("aws-local-stepfunctions");
 
 const { definition, cases } = JSON.parse(readFileSync(0, "utf8"));
 const machine = new StateMachine(definition, { validationOptions: { checkArn: false } });
-const tasks = Object.keys(definition.States).filter((n) => definition.States[n].Type === "Task");
+const tasksOf = (states) => Object.keys(states).flatMap((n) => {
+  const s = states[n];
+  return s.Type === "Task" ? [n] : s.Type === "Map" ? tasksOf(s.ItemProcessor.States) : [];
+});
+const tasks = tasksOf(definition.States);
 
 for (const c of cases) {
   const calls = [];
   const handlers = {};
   const pauses = {};
   for (const name of tasks) {
-    let turn = 0;
+    const turns = {};
     pauses[name] = 0;
     handlers[name] = async (input) => {
       calls.push({ state: name, input });
-      const steps = c.script?.[name] ?? [{ return: {} }];
-      const step = steps[Math.min(turn++, steps.length - 1)];
+      const own = name + "@" + (input.envelope?.run ?? input.run);
+      const key = c.script?.[own] ? own : name;
+      const steps = c.script?.[key] ?? [{ return: {} }];
+      const turn = (turns[key] ?? 0);
+      turns[key] = turn + 1;
+      const step = steps[Math.min(turn, steps.length - 1)];
       if (step.error !== undefined) {
         const e = new Error(step.cause ?? "");
         e.name = step.error;
@@ -48,7 +60,7 @@ for (const c of cases) {
   try {
     const run = machine.run(c.input, {
       overrides: { taskResourceLocalHandlers: handlers, retryIntervalOverrides: pauses },
-      context: { Task: { Token: "task-token" }, State: { EnteredTime: "2026-01-02T03:04:05Z" } },
+      context: { Manifest: c.items, Task: { Token: "task-token" }, State: { EnteredTime: "2026-01-02T03:04:05Z" } },
     });
     const log = (async () => {
       for await (const event of run.eventLogs) {

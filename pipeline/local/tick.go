@@ -1,0 +1,136 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"decant.dev/act"
+	"decant.dev/act/plan"
+	"decant.dev/events"
+	"decant.dev/fetch"
+	"decant.dev/pipeline"
+	"decant.dev/pipeline/local/store"
+)
+
+// itemsTogether is how many items of a batch are under way at a time.
+const itemsTogether = 8
+
+// Batch is how a tick ended, and each of its items.
+type Batch struct {
+	Result          // of the tick itself, which performs no action
+	Items  []Result // in the order in which they were listed; empty where the tick was recorded before
+	Left   int      // items beyond the bounds of a batch
+}
+
+// Tick lists the items of one tick of a recipe's schedule and runs each on its
+// own: what becomes of one changes nothing for another. The tick and each
+// item's run are durable before the first phase sees them; a live tick that
+// is stopped is listed again on the next start, and its items that ended are
+// not repeated.
+func (e *Engine) Tick(ctx context.Context, t events.Tick) Batch {
+	p, ok := e.pipelines[t.Recipe]
+	if !ok {
+		return Batch{Result: Rejected(pipeline.UnknownRecipe)}
+	}
+	env, err := t.Envelope(p.Recipe, e.digests[t.Recipe], e.config.Clock())
+	if err != nil {
+		var fault *pipeline.Fault
+		if !errors.As(err, &fault) {
+			fault = &pipeline.Fault{Code: pipeline.MalformedEvent}
+		}
+		return Batch{Result: Rejected(fault.Code)}
+	}
+	return e.batch(ctx, p, env, t.Bytes())
+}
+
+// batch carries a tick, or waits for the attempt at the same tick that is
+// under way.
+func (e *Engine) batch(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Batch {
+	mine := newAttempt()
+	if other, busy := e.running.LoadOrStore(env.Run, mine); busy {
+		other := other.(*attempt)
+		select {
+		case <-other.over:
+			return Batch{Result: other.result}
+		case <-ctx.Done():
+			return Batch{Result: Result{Run: env.Run, Recipe: env.Recipe, Actions: []act.Action{}}.end(pipeline.Stopped)}
+		}
+	}
+	b := e.carryTick(ctx, p, env, body)
+	mine.result = b.Result
+	e.running.Delete(env.Run)
+	close(mine.over)
+	return b
+}
+
+// carryTick lists and runs a tick's items, unless it was recorded before.
+func (e *Engine) carryTick(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Batch {
+	b := Batch{Result: Result{Run: env.Run, Recipe: env.Recipe, Bits: bitsOf(p.Recipe), Actions: []act.Action{}}}
+	ended := func(code pipeline.Code) Batch {
+		b.Result = b.end(code)
+		return b
+	}
+	if e.mode == store.LiveMode {
+		before, known, err := e.journal.Get(ctx, env.Run, e.mode)
+		if err != nil {
+			return ended(pipeline.StoreFailed)
+		}
+		if recorded, ok := e.recordedResult(before); known && ok {
+			return Batch{Result: recorded}
+		}
+	}
+	if code := e.keep("raw", func() error { return e.raw.PutOnce(ctx, env.Run, body) }); code != pipeline.OK {
+		return ended(code)
+	}
+	if code := e.keep("begin", func() error { return e.journal.Begin(ctx, e.mode, env) }); code != pipeline.OK {
+		return ended(code)
+	}
+	b.Status = pipeline.Staged
+	if e.mode == store.LiveMode {
+		b.Status = pipeline.Done
+	}
+	if code := e.items(ctx, p, env, &b); code != pipeline.OK {
+		b.Result = b.end(code)
+	}
+	if ctx.Err() != nil {
+		return ended(pipeline.Stopped) // not ended: the next start goes on
+	}
+	if code := e.keep("end", func() error {
+		return e.journal.Ended(ctx, env.Run, e.mode, b.Status, b.Reason, labelWord(b.Label), []byte("[]"))
+	}); code != pipeline.OK {
+		return ended(code)
+	}
+	return b
+}
+
+// items asks act whether the tick may begin, fetch for its items, and runs
+// them. What the fetch child lists is bounded once more.
+func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b *Batch) pipeline.Code {
+	label, code := e.admitted(ctx, env, plan.Label(0))
+	if code != pipeline.OK {
+		return code
+	}
+	b.Label = label
+	a, code := e.ask(ctx, e.fetches[class(label)], "list", request{Run: env.Run, List: &env})
+	if code != pipeline.OK {
+		return code
+	}
+	if code := pipeline.FromPhase(a.list.Code); code != pipeline.OK {
+		return code
+	}
+	listing := fetch.Bounded(a.list.Items)
+	b.Left = max(a.list.Left, 0) + listing.Left
+	b.Items = make([]Result, len(listing.Items))
+	limit := make(chan struct{}, itemsTogether)
+	var running sync.WaitGroup
+	for i, item := range listing.Items {
+		limit <- struct{}{}
+		running.Go(func() {
+			b.Items[i] = e.run(ctx, p, env.OfItem(item), item)
+			<-limit
+		})
+	}
+	running.Wait()
+	return pipeline.OK
+}
