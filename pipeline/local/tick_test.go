@@ -86,15 +86,15 @@ func feedPipelines() (all []Pipeline) {
 
 // forgedLists are the replies of fetch children that are taken over.
 var forgedLists = map[string]string{
-	"twice":        `{"n":1,"run":"RUN","answer":{"items":["b25l","b25l","dHdv"],"left":-7}}`,
-	"other-run":    `{"n":1,"run":"00000000000000000000000000000000","answer":{"items":["b25l"]}}`,
-	"no-list":      `{"n":1,"run":"RUN","answer":{"object":{},"lowest":"system"}}`,
-	"a-word":       `{"n":1,"run":"RUN","answer":{"items":["b25l"],"SECRETWORD":1}}`,
-	"a-code":       `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"SECRETWORD"}}`,
-	"act-s-code":   `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"approval_needed"}}`,
-	"not-base64":   `{"n":1,"run":"RUN","answer":{"items":["<>"]}}`,
-	"no-answer":    `{"n":1,"run":"RUN"}`,
-	"two-of-lines": `{"n":1,"run":"RUN","answer":{"items":[]}}` + "\n" + `{"n":2}`,
+	"twice":          `{"n":1,"run":"RUN","answer":{"items":["b25l","b25l","dHdv"],"left":-7}}`,
+	"list-other-run": `{"n":1,"run":"00000000000000000000000000000000","answer":{"items":["b25l"]}}`,
+	"no-list":        `{"n":1,"run":"RUN","answer":{"object":{},"lowest":"system"}}`,
+	"a-word":         `{"n":1,"run":"RUN","answer":{"items":["b25l"],"SECRETWORD":1}}`,
+	"a-code":         `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"SECRETWORD"}}`,
+	"act-s-code":     `{"n":1,"run":"RUN","answer":{"items":["b25l"],"code":"approval_needed"}}`,
+	"not-base64":     `{"n":1,"run":"RUN","answer":{"items":["<>"]}}`,
+	"list-no-answer": `{"n":1,"run":"RUN"}`,
+	"two-of-lines":   `{"n":1,"run":"RUN","answer":{"items":[]}}` + "\n" + `{"n":2}`,
 }
 
 // A fetch child that is taken over lists within the bounds of a batch, or
