@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"serve":     startServing,
 			"interrupt": stopServing,
 			"capture":   capture,
+			"until":     until,
 		},
 	})
 }

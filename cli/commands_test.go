@@ -10,8 +10,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -39,13 +39,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture sets a variable to the first word of the last standard output.
+// capture puts the first group that a pattern matches on standard output, or
+// the first word of it, into a variable: "capture NAME [PATTERN]".
 func capture(ts *testscript.TestScript, _ bool, args []string) {
-	words := strings.Fields(ts.ReadFile("stdout"))
-	if len(words) == 0 {
-		ts.Fatalf("want a word on standard output, got none")
+	pattern := `(\S+)`
+	if len(args) > 1 {
+		pattern = args[1]
 	}
-	ts.Setenv(args[0], words[0])
+	found := regexp.MustCompile(pattern).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) < 2 {
+		ts.Fatalf("standard output has no %s", pattern)
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // makeDeep writes an issue whose body is a list in a list, 10,000 deep.

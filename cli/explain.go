@@ -32,7 +32,12 @@ func (a *App) explain(ctx context.Context, engine *local.Engine, r local.Result)
 	return a.explainEntry(ctx, engine, entry, r)
 }
 
-func (a *App) explainEntry(ctx context.Context, engine *local.Engine, entry store.Entry, r local.Result) error {
+// prompts gives the prompt objects that are to be had.
+type prompts interface {
+	Prompt(ctx context.Context, run string, mode store.Mode) ([]byte, bool, error)
+}
+
+func (a *App) explainEntry(ctx context.Context, from prompts, entry store.Entry, r local.Result) error {
 	env, err := pipeline.DecodeEnvelope(entry.Envelope)
 	if err != nil {
 		return err
@@ -40,7 +45,7 @@ func (a *App) explainEntry(ctx context.Context, engine *local.Engine, entry stor
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "run %s  %s  %s\n", r.Run, r.Recipe, env.Target)
 	fmt.Fprintf(out, "  event    %s %s by %s (%s), body sha256 %s…\n", env.Source, env.Target.Event, env.Actor.ID, env.Actor.Kind, env.BodySHA256[:12])
-	object, found, err := engine.Prompt(ctx, r.Run, entry.Mode)
+	object, found, err := from.Prompt(ctx, r.Run, entry.Mode)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,14 @@ that acts for them, and whose words count as more than a stranger's. What it
 changes counts from the next question on, also for a run that is under way.
 
 A PERSON is the id that the source gives, as github:583231, never a login,
-which its holder can change. A CHANNEL is github:owner/name.
+which its holder can change. A CHANNEL is github:owner/name, or approve:RECIPE
+for who may answer what the recipe asks about.
 
 Grants stand in grants/grants.json in the state directory. An engine that was
 given --grants FILE reads that file and not these.
 
-  --json   print one object a line
+  --stack NAME   the grants of a deployed stack
+  --json         print one object a line
 
 Example:
   decant grants add github:5210934 github:octo-org/sample
@@ -35,6 +37,7 @@ Example:
 func (a *App) grants(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("grants", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
+	stackName := flags.String("stack", "", "")
 	rest, err := a.parse(flags, grantsUsage, args)
 	if err != nil {
 		return 0, err
@@ -42,7 +45,14 @@ func (a *App) grants(ctx context.Context, args []string) (int, error) {
 	if len(rest) == 0 {
 		return 0, usagef("grants: want add, remove or list; see decant help grants")
 	}
-	return exitOK, a.changeGrants(ctx, local.NewGrants(local.GrantsPath(a.dir())), rest[0], rest[1:], *asJSON)
+	if *stackName == "" { // no engine is needed for a file
+		return exitOK, a.changeGrants(ctx, local.NewGrants(local.GrantsPath(a.dir())), rest[0], rest[1:], *asJSON)
+	}
+	d, err := a.openDesk(ctx, deskOptions{stack: *stackName})
+	if err != nil {
+		return 0, err
+	}
+	return exitOK, a.changeGrants(ctx, d.Grants(), rest[0], rest[1:], *asJSON)
 }
 
 // changeGrants does one of the three with any grants.

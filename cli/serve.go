@@ -106,7 +106,10 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	go func() { failed <- web.Serve(listener) }()
 	fmt.Fprintf(a.Stderr, "decant: serving http://%s, %s\n", listener.Addr(), map[bool]string{true: "live", false: "staged"}[o.live])
 	var resuming sync.WaitGroup
-	resuming.Go(func() { runs.resume(life) })
+	resuming.Go(func() {
+		runs.resume(life)
+		runs.watch(life)
+	})
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -178,6 +181,30 @@ func (x *acceptor) resume(ctx context.Context) {
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(x.app.Stderr, "decant: unfinished runs: %v\n", err)
+	}
+}
+
+// answersEvery is how often a live engine looks for answers that another
+// process recorded.
+const answersEvery = time.Second
+
+// watch carries on the runs that persons have answered.
+func (x *acceptor) watch(ctx context.Context) {
+	tick := time.NewTicker(answersEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		results, err := x.engine.Answered(ctx)
+		for _, r := range results {
+			x.print(r)
+		}
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintf(x.app.Stderr, "decant: runs that wait: %v\n", err)
+		}
 	}
 }
 

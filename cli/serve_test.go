@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -200,4 +201,27 @@ func stopServing(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(s.cmd.Wait())
 	ts.Check(os.WriteFile(ts.MkAbs("serve.stdout"), s.stdout.Bytes(), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("serve.stderr"), s.stderr.Bytes(), 0o600))
+}
+
+// until runs a program again and again until its standard output matches, for
+// at most a minute: "until PATTERN PROGRAM ARG...".
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN PROGRAM ARG...")
+	}
+	pattern := regexp.MustCompile(args[0])
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	over := time.After(time.Minute)
+	for {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			ts.Fatalf("%s never printed %s", args[1], args[0])
+		}
+	}
 }

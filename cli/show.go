@@ -5,8 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 
 	"github.com/go-json-experiment/json"
@@ -16,24 +14,27 @@ import (
 	"decant.dev/pipeline/local/store"
 )
 
-const runsUsage = `Usage: decant runs [--json] [--status STATUS] [--limit N]
+const runsUsage = `Usage: decant runs [--json] [--status STATUS] [--limit N] [--stack NAME]
 
 Runs lists the newest runs first.
 
   --status STATUS  only runs that are staged, done, waiting, dropped, ignored,
                    quarantined, refused or failed
   --limit N        at most N runs, 1 to 10000; by default 50
+  --stack NAME     the runs of a deployed stack, with the credentials that the
+                   AWS command takes
   --json           print one run.v1 object a line
 
 Example:
   decant runs --status quarantined
 `
 
-const showUsage = `Usage: decant show [--json] RUN
+const showUsage = `Usage: decant show [--json] [--stack NAME] RUN
 
 Show prints what each phase of a run saw and did, and why. RUN is a run's id
 or the beginning of one.
 
+  --stack NAME     a run of a deployed stack; what fetch saw is not shown
   --json           print the run.v1 object
 
 Example:
@@ -44,20 +45,13 @@ const maxListed = 10000
 
 var runPrefix = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
 
-// openStaged opens an engine to read what it keeps, and none where nothing was
-// ever kept.
-func (a *App) openStaged() (*local.Engine, error) {
-	if _, err := os.Stat(a.dir()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return local.Open(local.Config{Dir: a.dir(), Clock: a.Clock}, a.Pipelines...)
-}
-
 func (a *App) runs(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	status := flags.String("status", "", "")
 	limit := flags.Int("limit", 50, "")
+	var o deskOptions
+	flags.StringVar(&o.stack, "stack", "", "")
 	rest, err := a.parse(flags, runsUsage, args)
 	switch {
 	case err != nil:
@@ -69,20 +63,23 @@ func (a *App) runs(ctx context.Context, args []string) (int, error) {
 	case *status != "" && !pipeline.Status(*status).Known():
 		return 0, usagef("runs: --status %.64q: want one of %v", *status, pipeline.Statuses())
 	}
-	engine, err := a.openStaged()
-	if err != nil || engine == nil {
-		return exitOK, err
+	if !a.kept(o) {
+		return exitOK, nil
 	}
-	entries, err := engine.Journal().List(ctx, pipeline.Status(*status), *limit)
+	d, err := a.openDesk(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := d.Runs(ctx, pipeline.Status(*status), *limit)
 	if err == nil {
-		err = a.listEntries(engine, entries, *asJSON)
+		err = a.listEntries(entries, *asJSON)
 	}
-	return exitOK, errors.Join(err, engine.Close())
+	return exitOK, errors.Join(err, d.Close())
 }
 
-func (a *App) listEntries(engine *local.Engine, entries []store.Entry, asJSON bool) error {
+func (a *App) listEntries(entries []store.Entry, asJSON bool) error {
 	for _, e := range entries {
-		r, err := engine.FromEntry(e)
+		r, err := a.resultOf(e)
 		if err != nil {
 			return fmt.Errorf("run %s: %w", e.Run, err)
 		}
@@ -117,6 +114,8 @@ func (a *App) printJSON(r local.Result) error {
 func (a *App) show(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("show", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
+	var o deskOptions
+	flags.StringVar(&o.stack, "stack", "", "")
 	rest, err := a.parse(flags, showUsage, args)
 	switch {
 	case err != nil:
@@ -126,39 +125,35 @@ func (a *App) show(ctx context.Context, args []string) (int, error) {
 	case !runPrefix.MatchString(rest[0]):
 		return 0, usagef("show: %.64q: want 4 to 32 hex digits of a run's id", rest[0])
 	}
-	engine, err := a.openStaged()
-	if err == nil && engine == nil {
-		err = fmt.Errorf("run %s: no such run; see decant runs", rest[0])
+	if !a.kept(o) {
+		return 0, fmt.Errorf("run %s: no such run; see decant runs", rest[0])
 	}
+	d, err := a.openDesk(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	err = a.showRun(ctx, engine, rest[0], *asJSON)
-	return exitOK, errors.Join(err, engine.Close())
+	err = a.showRun(ctx, d, rest[0], *asJSON)
+	return exitOK, errors.Join(err, d.Close())
 }
 
-func (a *App) showRun(ctx context.Context, engine *local.Engine, prefix string, asJSON bool) error {
-	entries, err := engine.Journal().Find(ctx, prefix)
+func (a *App) showRun(ctx context.Context, d desk, prefix string, asJSON bool) error {
+	first, err := one(ctx, d, prefix)
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		return fmt.Errorf("run %s: no such run; see decant runs", prefix)
-	}
-	for _, e := range entries {
-		if e.Run != entries[0].Run {
-			return fmt.Errorf("run %s: more than one run begins so: want more digits", prefix)
-		}
+	entries, err := d.Find(ctx, first.Run)
+	if err != nil {
+		return err
 	}
 	for _, e := range entries { // live before staged
-		r, err := engine.FromEntry(e)
+		r, err := a.resultOf(e)
 		if err != nil {
 			return fmt.Errorf("run %s: %w", e.Run, err)
 		}
 		if asJSON {
 			err = a.printJSON(r)
 		} else {
-			err = a.explainEntry(ctx, engine, e, r)
+			err = a.explainEntry(ctx, d, e, r)
 		}
 		if err != nil {
 			return err

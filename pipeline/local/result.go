@@ -99,12 +99,18 @@ func decodeTrace(b []byte, t *extract.Trace) error {
 // FromEntry is the result as the journal recorded it. A run that has not ended
 // is one that was stopped.
 func (e *Engine) FromEntry(entry store.Entry) (Result, error) {
+	return ResultOf(entry, e.pipelines[entry.Recipe].Recipe)
+}
+
+// ResultOf is FromEntry without an engine. The recipe is nil where it is not
+// built in.
+func ResultOf(entry store.Entry, recipe *pipeline.Recipe) (Result, error) {
 	r := Result{
 		Run: entry.Run, Recipe: entry.Recipe, Status: entry.Status, Reason: entry.Code,
 		Structure: entry.Structure, Actions: []act.Action{},
 	}
-	if p, ok := e.pipelines[entry.Recipe]; ok {
-		r.Bits = bitsOf(p.Recipe)
+	if recipe != nil {
+		r.Bits = bitsOf(recipe)
 	}
 	if entry.State != store.Ended {
 		r = r.end(pipeline.Stopped)

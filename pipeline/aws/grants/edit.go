@@ -66,6 +66,9 @@ func (g *Grants) List(ctx context.Context) ([]pipeline.Grant, error) {
 			return nil, client.Fault("list grants", err)
 		}
 		for _, i := range out.Items {
+			if item.TextOf(i, "pk") == pausedKey {
+				continue
+			}
 			all = append(all, pipeline.Grant{Person: item.TextOf(i, "sk"), Channel: item.TextOf(i, "pk")})
 		}
 		switch {

@@ -21,7 +21,10 @@ type Grants struct {
 }
 
 // Open opens the grants table.
-func Open(region, endpoint, table string) *Grants { return &Grants{item.Open(region, endpoint), table} }
+func Open(region, endpoint, table string) *Grants { return New(item.Open(region, endpoint), table) }
+
+// New is a grants table behind a client.
+func New(db *dynamodb.Client, table string) *Grants { return &Grants{db, table} }
 
 // HoldsTrigger reports whether the person holds trigger on the channel now.
 // An error comes with false.

@@ -22,8 +22,8 @@ import (
 	"decant.dev/pipeline/aws/environment"
 	"decant.dev/pipeline/aws/function"
 	"decant.dev/pipeline/aws/grants"
-	"decant.dev/pipeline/contextapi"
 	"decant.dev/pipeline/aws/reach"
+	"decant.dev/pipeline/contextapi"
 )
 
 // Pipeline is what fetch knows of a recipe.

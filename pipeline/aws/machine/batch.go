@@ -64,7 +64,7 @@ func (b Batches) Check() error {
 // (docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
 func (b Batches) Total(l Limits) time.Duration {
 	waves := time.Duration((b.Items + b.Concurrency - 1) / b.Concurrency)
-	const tasks = 3 // finish, or record and enqueue after it failed
+	const tasks = 3                   // finish, or record and enqueue after it failed
 	item := l.phases(3, serviceTasks) // admitted twice, and performed or handed over
 	return attempts(l.Act) + attempts(l.Fetch) + tasks*attempts(serviceLimit) + waves*item
 }

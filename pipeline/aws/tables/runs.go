@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -86,6 +87,50 @@ func (r *Runs) Get(ctx context.Context, run string) (Run, bool, error) {
 		return Run{}, false, client.Fault("get run", err)
 	}
 	return runOf(out.Item), true, nil
+}
+
+// maxScanned bounds how many runs List reads.
+const maxScanned = 100_000
+
+// List returns the runs whose id begins with prefix and, unless it is empty,
+// have the status, in no order. It reads the whole table, page by page.
+func (r *Runs) List(ctx context.Context, prefix string, status pipeline.Status) ([]Run, error) {
+	in := &dynamodb.ScanInput{TableName: &r.table}
+	var filters []string
+	if prefix != "" || status != "" {
+		in.ExpressionAttributeValues = item.Item{}
+	}
+	if prefix != "" {
+		filters = append(filters, "begins_with(pk, :prefix)")
+		in.ExpressionAttributeValues[":prefix"] = item.Text(prefix)
+	}
+	if status != "" {
+		filters = append(filters, "#status = :status")
+		in.ExpressionAttributeNames = map[string]string{"#status": "status"}
+		in.ExpressionAttributeValues[":status"] = item.Text(string(status))
+	}
+	if len(filters) > 0 {
+		in.FilterExpression = aws.String(strings.Join(filters, " AND "))
+	}
+	var all []Run
+	scanned := 0
+	for {
+		out, err := r.db.Scan(ctx, in)
+		if err != nil {
+			return nil, client.Fault("list runs", err)
+		}
+		for _, i := range out.Items {
+			all = append(all, runOf(i))
+		}
+		scanned += int(out.ScannedCount)
+		switch {
+		case len(out.LastEvaluatedKey) == 0:
+			return all, nil
+		case scanned > maxScanned:
+			return nil, pipeline.StoreFailed.Error("list runs: the table has more than %d: name the run", maxScanned)
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
 }
 
 func runOf(i item.Item) Run {

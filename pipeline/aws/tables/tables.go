@@ -18,4 +18,7 @@ type Client struct{ db *dynamodb.Client }
 // Open makes a client.
 func Open(region, endpoint string) *Client { return &Client{item.Open(region, endpoint)} }
 
+// New is a client of tables behind a client of DynamoDB.
+func New(db *dynamodb.Client) *Client { return &Client{db} }
+
 var errMalformed = pipeline.StoreFailed.Error("tables: an item is malformed")
