@@ -12,22 +12,31 @@ const accessLog = `{"request":"$context.requestId","time":"$context.requestTime"
 // api takes deliveries. Whoever posts, the ingress verifies the signature
 // over the bytes as received.
 func (p *Pipeline) api() {
+	endpoint := p.httpAPI(Ingress, "WebhookApi", "decant: takes deliveries", "POST", WebhookPath,
+		"GitHub cannot sign for IAM; the ingress verifies its signature over the bytes as received and stores nothing before.")
+	p.WebhookURL = cdk.Fn_Join(str(""), &[]*string{endpoint, str(WebhookPath)})
+}
+
+// httpAPI is an HTTP API of one route to one function, with a throttle and an
+// access log, and returns its address without a path. It asks for no
+// authorization of IAM, for the reason given.
+func (p *Pipeline) httpAPI(phase Phase, id, description, method, path, reason string) *string {
 	s := p.Construct
-	ingress := p.Functions[Ingress]
-	api := awsapigatewayv2.NewCfnApi(s, str("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: str("decant-" + p.props.Stage), ProtocolType: str("HTTP"), Description: str("decant: takes deliveries"),
+	f := p.Functions[phase]
+	api := awsapigatewayv2.NewCfnApi(s, &id, &awsapigatewayv2.CfnApiProps{
+		Name: str("decant-" + p.props.Stage + "-" + string(phase)), ProtocolType: str("HTTP"), Description: &description,
 	})
-	integration := awsapigatewayv2.NewCfnIntegration(s, str("ApiIngress"), &awsapigatewayv2.CfnIntegrationProps{
-		ApiId: api.Ref(), IntegrationType: str("AWS_PROXY"), IntegrationUri: ingress.FunctionArn(),
+	integration := awsapigatewayv2.NewCfnIntegration(s, str(id+phase.id()), &awsapigatewayv2.CfnIntegrationProps{
+		ApiId: api.Ref(), IntegrationType: str("AWS_PROXY"), IntegrationUri: f.FunctionArn(),
 		PayloadFormatVersion: str("2.0"), TimeoutInMillis: num(11000),
 	})
-	route := awsapigatewayv2.NewCfnRoute(s, str("ApiRoute"), &awsapigatewayv2.CfnRouteProps{
-		ApiId: api.Ref(), RouteKey: str("POST " + WebhookPath), AuthorizationType: str("NONE"),
+	route := awsapigatewayv2.NewCfnRoute(s, str(id+"Route"), &awsapigatewayv2.CfnRouteProps{
+		ApiId: api.Ref(), RouteKey: str(method + " " + path), AuthorizationType: str("NONE"),
 		Target: cdk.Fn_Join(str("/"), &[]*string{str("integrations"), integration.Ref()}),
 	})
-	acknowledge(route, nag{id: "AwsSolutions-APIG4", reason: "GitHub cannot sign for IAM; the ingress verifies its signature over the bytes as received and stores nothing before."})
-	logs := p.logGroup("ApiLogs")
-	awsapigatewayv2.NewCfnStage(s, str("ApiStage"), &awsapigatewayv2.CfnStageProps{
+	acknowledge(route, nag{id: "AwsSolutions-APIG4", reason: reason})
+	logs := p.logGroup(id + "Logs")
+	awsapigatewayv2.NewCfnStage(s, str(id+"Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: api.Ref(), StageName: str("$default"), AutoDeploy: true,
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
 			DestinationArn: cdk.Fn_Select(num(0), cdk.Fn_Split(str(":*"), logs.LogGroupArn(), nil)), Format: str(accessLog),
@@ -36,11 +45,11 @@ func (p *Pipeline) api() {
 			ThrottlingRateLimit: &p.props.RequestsPerSecond, ThrottlingBurstLimit: &p.props.Burst, DetailedMetricsEnabled: true,
 		},
 	})
-	awslambda.NewCfnPermission(s, str("ApiMayInvokeIngress"), &awslambda.CfnPermissionProps{
-		Action: str("lambda:InvokeFunction"), FunctionName: ingress.FunctionArn(), Principal: str("apigateway.amazonaws.com"),
+	awslambda.NewCfnPermission(s, str(id+"MayInvoke"+phase.id()), &awslambda.CfnPermissionProps{
+		Action: str("lambda:InvokeFunction"), FunctionName: f.FunctionArn(), Principal: str("apigateway.amazonaws.com"),
 		SourceArn: cdk.Stack_Of(s).FormatArn(&cdk.ArnComponents{
-			Service: str("execute-api"), Resource: api.Ref(), ResourceName: str("*/POST" + WebhookPath),
+			Service: str("execute-api"), Resource: api.Ref(), ResourceName: str("*/" + method + path),
 		}),
 	})
-	p.WebhookURL = cdk.Fn_Join(str(""), &[]*string{api.AttrApiEndpoint(), str(WebhookPath)})
+	return api.AttrApiEndpoint()
 }

@@ -130,17 +130,26 @@ func (p *Pipeline) workers() {
 	env := bucketEnv()
 	env["DECANT_GRANTS_TABLE"] = p.GrantsTable.TableName()
 	p.own(env)
+	written := []*string{p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/")}
+	if p.props.ContextAPI {
+		env["DECANT_CONTEXT_URL"] = p.contextEndpoint
+		written = append(written, p.objects("bundle/"))
+	}
 	p.function(Fetch, "reads the world, writes only raw text", p.props.Limits.Fetch, 512, env,
 		may("ReadRaw", []string{"s3:GetObject"}, p.objects("raw/")),
-		may("WriteText", []string{"s3:PutObject"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/")),
+		may("WriteText", []string{"s3:PutObject"}, written...),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		never("NoRecords", dynamo, act, runs, approvals),
 		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
 
 	for _, phase := range []Phase{ExtractUnverified, ExtractRest} {
-		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, bucketEnv(),
+		env := bucketEnv()
+		if p.props.ContextAPI {
+			env["DECANT_CONTEXT_URL"] = p.contextEndpoint
+		}
+		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, env,
 			may("ReadPrompt", []string{"s3:GetObject"}, p.objects("prompt/")),
-			never("NoRaw", s3, p.objects("raw/")),
+			never("NoRaw", s3, p.objects("raw/"), p.objects("bundle/")),
 			never("NoTables", dynamo, act, grants, runs, approvals),
 			never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
 	}
@@ -157,16 +166,38 @@ func (p *Pipeline) workers() {
 		may("Receipts", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}, act),
 		may("RecordRun", []string{"dynamodb:UpdateItem"}, runs),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
-		may("ReadApproval", []string{"dynamodb:GetItem"}, approvals),
+		may("Ask", []string{"dynamodb:GetItem", "dynamodb:PutItem"}, approvals),
 		never("NoText", s3, p.text()...),
 		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
 
-	p.function(Approve, "records an answer and wakes one waiting run", 10*time.Second, 256,
-		map[string]*string{"DECANT_APPROVALS_TABLE": p.ApprovalsTable.TableName()},
-		may("Answers", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}, approvals),
+	env = map[string]*string{"DECANT_APPROVALS_TABLE": p.ApprovalsTable.TableName(), "DECANT_GRANTS_TABLE": p.GrantsTable.TableName()}
+	p.own(env)
+	p.function(Approve, "records an answer and wakes one waiting run", 10*time.Second, 256, env,
+		may("Answers", []string{"dynamodb:GetItem", "dynamodb:PutItem"}, approvals),
+		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		never("NoText", s3, p.text()...),
-		never("NoRecords", dynamo, act, grants, runs),
+		never("NoRecords", dynamo, act, runs),
+		never("NoGranting", []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"}, grants),
 		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+}
+
+// context answers an adapter that shows its run's token. It writes nothing.
+func (p *Pipeline) context() {
+	env := map[string]*string{
+		"DECANT_RAW_BUCKET": p.RawBucket.BucketName(), "DECANT_EXPECTED_OWNER": cdk.Aws_ACCOUNT_ID(),
+		"DECANT_RUNS_TABLE": p.RunsTable.TableName(), "DECANT_GRANTS_TABLE": p.GrantsTable.TableName(),
+	}
+	p.own(env)
+	p.function(Context, "gives an adapter its run's context", 10*time.Second, 512, env,
+		may("ReadBundle", []string{"s3:GetObject"}, p.objects("bundle/")),
+		may("ReadRunAndGrants", []string{"dynamodb:GetItem"}, p.RunsTable.TableArn(), p.GrantsTable.TableArn()),
+		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/"), p.objects("start/")),
+		never("NoWriting", []string{"s3:PutObject", "s3:DeleteObject"}, p.objects("bundle/")),
+		never("NoRecords", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.ApprovalsTable.TableArn()),
+		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))
+	p.contextEndpoint = p.httpAPI(Context, "ContextApi", "decant: gives adapters their contexts", "GET", "/api/v1/runs/{id}/context",
+		"An adapter has no role of its own; the function checks the token of the run, which is random and of one run.")
+	p.ContextURL = cdk.Fn_Join(str(""), &[]*string{p.contextEndpoint, str("/api/v1/runs/{id}/context")})
 }
 
 func (p *Pipeline) own(environment map[string]*string) {

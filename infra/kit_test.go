@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 // The pipelines that the tests look at. Each is synthesized once: the CDK's
 // runtime is one process, and slow.
 var variants = map[string]*variant{
-	"default": {props: Props{Stage: "dev"}},
+	"default":  {props: Props{Stage: "dev"}},
+	"adapters": {props: Props{Stage: "dev", ContextAPI: true}},
 	"full": {props: Props{
 		Stage: "prod", Live: true, OwnIdentities: []string{"github:583231", "github:41898282"},
 		Network:             NetworkIsolated,

@@ -38,9 +38,12 @@ type Pipeline struct {
 	BatchRole      awsiam.Role
 	SchedulerRole  awsiam.Role
 	WebhookURL     *string // where GitHub delivers to
+	ContextURL     *string // where an adapter reads its run's context, {id} standing for the run
 
-	props   Props
-	network *network
+	props Props
+	// contextEndpoint is ContextURL without its path.
+	contextEndpoint *string
+	network         *network
 	// prefixes are the prefixes of the bucket by the ARNs of their objects.
 	prefixes map[string]string
 }
@@ -72,6 +75,7 @@ func NewPipeline(scope constructs.Construct, id string, props *Props) *Pipeline 
 		awsiam.PermissionsBoundary_Of(p.Construct).Apply(awsiam.ManagedPolicy_FromManagedPolicyArn(p.Construct, str("Boundary"), &arn))
 	}
 	p.stores()
+	p.context()
 	p.workers()
 	p.machines()
 	p.wake()
@@ -106,6 +110,7 @@ func (p *Pipeline) Outputs(scope constructs.Construct) {
 		{"ApprovalsTableName", "waiting runs and their answers", p.ApprovalsTable.TableName()},
 		{"FailureQueueUrl", "runs that failed, with their codes", p.FailureQueue.QueueUrl()},
 		{"ApprovalTopicArn", "tells when a run waits for an answer", p.ApprovalTopic.TopicArn()},
+		{"ContextUrl", "where adapters read contexts", p.ContextURL},
 		{"ApproveFunctionName", "records answers", p.Functions[Approve].FunctionName()},
 		{"SweepFunctionName", "starts what was stored and not started", p.Functions[Sweep].FunctionName()},
 	}

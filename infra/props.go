@@ -26,11 +26,12 @@ const (
 	Act               Phase = "act"
 	Approve           Phase = "approve"
 	Sweep             Phase = "sweep"
+	Context           Phase = "context"
 )
 
 // Phases lists every deployed phase.
 func Phases() []Phase {
-	return []Phase{Ingress, Fetch, ExtractUnverified, ExtractRest, Act, Approve, Sweep}
+	return []Phase{Ingress, Fetch, ExtractUnverified, ExtractRest, Act, Approve, Sweep, Context}
 }
 
 // Network says where extract can connect to.
@@ -45,7 +46,7 @@ const (
 // Packages are the import paths of the functions' mains, as the module that
 // deploys them sees them. An empty one stands for decant's own.
 type Packages struct {
-	Ingress, Fetch, Extract, Act, Approve, Sweep string
+	Ingress, Fetch, Extract, Act, Approve, Sweep, Context string
 }
 
 // Props configure one pipeline. The zero value of each field but Stage is
@@ -62,6 +63,11 @@ type Props struct {
 
 	Live          bool     // false: outcomes are staged
 	OwnIdentities []string // actor ids that sinks use, as "github:583231"; at most 32
+
+	// ContextAPI makes fetch keep for each run what a context is built from,
+	// and gives the runs' tokens to extract: for an extractor that reads its
+	// context over HTTP. NetworkIsolated leaves it no way there.
+	ContextAPI bool
 
 	Network Network // of extract; empty is NetworkOpen
 
@@ -135,6 +141,7 @@ func (p *Props) complete() (Props, error) {
 		{&q.Functions.Ingress, "decant.dev/functions/ingress"}, {&q.Functions.Fetch, "decant.dev/functions/fetch"},
 		{&q.Functions.Extract, "decant.dev/functions/extract"}, {&q.Functions.Act, "decant.dev/functions/act"},
 		{&q.Functions.Approve, "decant.dev/functions/approve"}, {&q.Functions.Sweep, "decant.dev/functions/sweep"},
+		{&q.Functions.Context, "decant.dev/functions/context"},
 	} {
 		if *d.value == "" {
 			*d.value = d.def
@@ -175,6 +182,7 @@ func (p *Props) faults() []error {
 	whole("Burst", p.Burst, 1, 5000)
 	whole("TextDays", p.TextDays, 1, 3650)
 	fault(logPeriods[p.LogDays] != "", "LogDays", "a retention of CloudWatch Logs", p.LogDays)
+	fault(!p.ContextAPI || p.Network != NetworkIsolated, "ContextAPI", "an open network for extract, which has to reach it", p.Network)
 	fault(p.PermissionsBoundary == "" || policyForm.MatchString(p.PermissionsBoundary), "PermissionsBoundary", "the ARN of a managed policy", p.PermissionsBoundary)
 	fault(p.AlarmTopicArn == "" || topicForm.MatchString(p.AlarmTopicArn), "AlarmTopicArn", "the ARN of an SNS topic", p.AlarmTopicArn)
 	for _, pkg := range p.programs() {
@@ -196,6 +204,7 @@ func (p *Props) programs() []program {
 	return []program{
 		{"ingress", p.Functions.Ingress}, {"fetch", p.Functions.Fetch}, {"extract", p.Functions.Extract},
 		{"act", p.Functions.Act}, {"approve", p.Functions.Approve}, {"sweep", p.Functions.Sweep},
+		{"context", p.Functions.Context},
 	}
 }
 

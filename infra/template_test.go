@@ -36,7 +36,8 @@ var needs = map[Phase][]environment.Variable{
 	ExtractUnverified: {environment.RawBucket, environment.ExpectedOwner},
 	ExtractRest:       {environment.RawBucket, environment.ExpectedOwner},
 	Act:               {environment.ActTable, environment.GrantsTable, environment.RunsTable, environment.ApprovalsTable},
-	Approve:           {environment.ApprovalsTable},
+	Approve:           {environment.ApprovalsTable, environment.GrantsTable},
+	Context:           {environment.RawBucket, environment.ExpectedOwner, environment.RunsTable, environment.GrantsTable},
 	Sweep:             {environment.RawBucket, environment.ExpectedOwner, environment.StateMachine, environment.BatchMachine, environment.RunsTable},
 }
 
@@ -54,8 +55,11 @@ func TestEveryFunctionIsToldOnlyWhatItNeeds(t *testing.T) {
 			for _, n := range needs[phase] {
 				want = append(want, string(n))
 			}
-			if len(v.props.OwnIdentities) > 0 && (phase == Fetch || phase == Act) {
+			if len(v.props.OwnIdentities) > 0 && (phase == Fetch || phase == Act || phase == Approve || phase == Context) {
 				want = append(want, string(environment.OwnIdentities))
+			}
+			if v.props.ContextAPI && (phase == Fetch || phase.program() == "extract") {
+				want = append(want, string(environment.ContextURL))
 			}
 			if v.props.Live && phase == Act {
 				want = append(want, string(environment.Live))
@@ -93,6 +97,7 @@ func TestEveryFunctionAcceptsItsEnvironment(t *testing.T) {
 		"DECANT_RAW_BUCKET": "decant-raw", "DECANT_ACT_TABLE": "Act", "DECANT_GRANTS_TABLE": "Grants", "DECANT_RUNS_TABLE": "Runs",
 		"DECANT_APPROVALS_TABLE": "Approvals", "DECANT_EXPECTED_OWNER": "111122223333",
 		"DECANT_STATE_MACHINE_ARN": "arn:aws:states:eu-central-1:111122223333:stateMachine:Machine-1",
+		"DECANT_CONTEXT_URL":       "https://abcdef1234.execute-api.eu-central-1.amazonaws.com",
 		"DECANT_BATCH_MACHINE_ARN": "arn:aws:states:eu-central-1:111122223333:stateMachine:Batch-1",
 		"DECANT_GITHUB_SECRET_ARN": "arn:aws:secretsmanager:eu-central-1:111122223333:secret:GitHub-1",
 	}
@@ -158,7 +163,7 @@ func TestStoresArePrivateEncryptedAndKept(t *testing.T) {
 		if v.props.DeliveryQueue {
 			queues = 3
 		}
-		for typ, n := range map[string]int{"AWS::S3::Bucket": 1, "AWS::DynamoDB::Table": 4, "AWS::SQS::Queue": queues, "AWS::SNS::Topic": 1, "AWS::Logs::LogGroup": 10} {
+		for typ, n := range map[string]int{"AWS::S3::Bucket": 1, "AWS::DynamoDB::Table": 4, "AWS::SQS::Queue": queues, "AWS::SNS::Topic": 1, "AWS::Logs::LogGroup": 12} {
 			if got := len(v.of(typ)); got != n {
 				t.Errorf("got %d of %s, want %d", got, typ, n)
 			}
@@ -239,7 +244,8 @@ func TestOnlyTheMachinesMayInvokeAPhaseAndSchedulesTheDoor(t *testing.T) {
 					t.Errorf("%s may invoke functions: %s", id, policies)
 				}
 			}
-			if r.Type == "AWS::Lambda::Permission" && (!strings.Contains(text(r.Properties["FunctionName"]), "Ingress") || r.Properties["SourceArn"] == nil) {
+			door := strings.Contains(text(r.Properties["FunctionName"]), "Ingress") || strings.Contains(text(r.Properties["FunctionName"]), "Context")
+			if r.Type == "AWS::Lambda::Permission" && (!door || r.Properties["SourceArn"] == nil) {
 				t.Errorf("%s lets %v invoke %s", id, r.Properties["Principal"], text(r.Properties["FunctionName"]))
 			}
 		}
@@ -280,7 +286,8 @@ func TestEveryPartOfAPhaseIsTagged(t *testing.T) {
 func TestAccessLogHoldsNoBodyAndTheRouteIsThrottled(t *testing.T) {
 	v := synthesized(t, "full")
 	template := assertions.Template_FromStack(v.stack, nil)
-	template.ResourceCountIs(str("AWS::ApiGatewayV2::Route"), num(1))
+	template.ResourceCountIs(str("AWS::ApiGatewayV2::Route"), num(2))
+	template.HasResourceProperties(str("AWS::ApiGatewayV2::Route"), map[string]any{"RouteKey": "GET /api/v1/runs/{id}/context"})
 	template.HasResourceProperties(str("AWS::ApiGatewayV2::Route"), map[string]any{"RouteKey": "POST " + WebhookPath})
 	template.HasResourceProperties(str("AWS::ApiGatewayV2::Stage"), map[string]any{
 		"DefaultRouteSettings": map[string]any{"ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200},
@@ -337,7 +344,7 @@ func TestIsolatedExtractHasNoWayOut(t *testing.T) {
 func TestOutputsHaveTheNamesThatTheGuideUses(t *testing.T) {
 	everyVariant(t, func(t *testing.T, v *variant) {
 		want := []string{
-			"ActTableName", "ApprovalTopicArn", "ApprovalsTableName", "ApproveFunctionName", "BatchMachineArn", "FailureQueueUrl", "GitHubSecretArn",
+			"ActTableName", "ApprovalTopicArn", "ApprovalsTableName", "ApproveFunctionName", "BatchMachineArn", "ContextUrl", "FailureQueueUrl", "GitHubSecretArn",
 			"GrantsTableName", "RawBucketName", "RunsTableName", "StateMachineArn", "SweepFunctionName", "WebhookUrl",
 		}
 		if v.props.DeliveryQueue {

@@ -23,6 +23,7 @@ type stage struct {
 	Account             string                  `json:"account"` // empty: the CLI's own
 	Live                bool                    `json:"live"`
 	OwnIdentities       []string                `json:"ownIdentities"`
+	ContextAPI          bool                    `json:"contextAPI"`
 	Network             infra.Network           `json:"network"`
 	ReservedConcurrency map[infra.Phase]float64 `json:"reservedConcurrency"`
 	RequestsPerSecond   float64                 `json:"requestsPerSecond"`
@@ -104,7 +105,7 @@ func (c config) props() *infra.Props {
 	}
 	return &infra.Props{
 		Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
-		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network,
+		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network, ContextAPI: s.ContextAPI,
 		ReservedConcurrency: s.ReservedConcurrency, RequestsPerSecond: s.RequestsPerSecond, Burst: s.Burst,
 		TextDays: s.TextDays, LogDays: s.LogDays, PermissionsBoundary: s.PermissionsBoundary, AlarmTopicArn: s.AlarmTopicArn,
 		Limits: machine.Limits{Approval: time.Duration(s.ApprovalHours) * time.Hour},

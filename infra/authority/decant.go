@@ -31,6 +31,7 @@ func Decant() Expectation {
 			{Name: "ActRole", Holder: "Act", Type: aFunction, Trust: lambda},
 			{Name: "ApproveRole", Holder: "Approve", Type: aFunction, Trust: lambda},
 			{Name: "SweepRole", Holder: "Sweep", Type: aFunction, Trust: lambda},
+			{Name: "ContextRole", Holder: "Context", Type: aFunction, Trust: lambda},
 			{Name: "MachineRole", Holder: "Machine", Type: aMachine, Trust: states},
 			{Name: "BatchRole", Holder: "Batch", Type: aMachine, Trust: states},
 			{Name: "SchedulerRole", Type: "AWS::Scheduler::Schedule", Trust: clocks, Many: true},
@@ -46,7 +47,8 @@ func Decant() Expectation {
 			{Name: "DeadDeliveries", Type: aQueue, Ends: []string{"DeadDeliveries"}, Optional: true},
 			{Name: "GithubSecret", Type: "AWS::SecretsManager::Secret", Ends: []string{"GithubSecret", "GitHubSecret", ""}, Outside: "arn:*:secretsmanager:*:*:secret:*"},
 			{Name: "ApprovalTopic", Type: "AWS::SNS::Topic", Ends: []string{"ApprovalTopic", "Approvals", ""}, Optional: true},
-			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"Api", ""}, Optional: true},
+			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"WebhookApi", "Api", ""}, Optional: true},
+			{Name: "ContextApi", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"ContextApi"}, Optional: true},
 		},
 		Rights: decantRights(),
 		Denies: decantDenies(),
@@ -71,16 +73,19 @@ func decantDenies() []Right {
 		right("IngressRole", "s3:GetObjectVersion", "RawBucket/*"),
 		right("ExtractUnverifiedRole", "s3:*", "RawBucket/raw/*"),
 		right("ExtractRestRole", "s3:*", "RawBucket/raw/*"),
+		right("ExtractUnverifiedRole", "s3:*", "RawBucket/bundle/*"),
+		right("ExtractRestRole", "s3:*", "RawBucket/bundle/*"),
 	}
 	for _, who := range []string{"ActRole", "ApproveRole", "MachineRole"} {
 		list = append(list, right(who, "s3:*", "RawBucket"), right(who, "s3:*", "RawBucket/*"))
 	}
-	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "start"}, "SweepRole": {"raw", "prompt", "manifest"}} {
+	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "start"}, "SweepRole": {"raw", "prompt", "manifest"},
+		"ContextRole": {"raw", "prompt", "manifest", "start"}} {
 		for _, prefix := range prefixes {
 			list = append(list, right(who, "s3:*", "RawBucket/"+prefix+"/*"))
 		}
 	}
-	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "SweepRole"} {
+	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "SweepRole", "ContextRole"} {
 		list = append(list, right(who, "secretsmanager:*", "GithubSecret"))
 	}
 	for who, tables := range map[string][]string{
@@ -88,12 +93,19 @@ func decantDenies() []Right {
 		"FetchRole":             {"ActTable", "RunsTable", "ApprovalsTable"},
 		"ExtractUnverifiedRole": {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
 		"ExtractRestRole":       {"ActTable", "GrantsTable", "RunsTable", "ApprovalsTable"},
-		"ApproveRole":           {"ActTable", "GrantsTable", "RunsTable"},
+		"ApproveRole":           {"ActTable", "RunsTable"},
+		"ContextRole":           {"ActTable", "ApprovalsTable"},
 		"SweepRole":             {"ActTable", "GrantsTable", "ApprovalsTable"},
 	} {
 		for _, table := range tables {
 			list = append(list, right(who, "dynamodb:*", table))
 		}
+	}
+	for _, write := range []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"} {
+		list = append(list, right("ApproveRole", write, "GrantsTable"))
+	}
+	for _, write := range []string{"s3:PutObject", "s3:DeleteObject"} {
+		list = append(list, right("ContextRole", write, "RawBucket/bundle/*"))
 	}
 	slices.SortFunc(list, compareRights)
 	return list
@@ -122,6 +134,14 @@ func decantRights() []Rule {
 
 		{right("ActRole", "dynamodb:GetItem", "GrantsTable"), Must},
 		{right("ActRole", "dynamodb:GetItem", "ApprovalsTable"), Must},
+		{right("ActRole", "dynamodb:PutItem", "ApprovalsTable"), Must},
+
+		{right("FetchRole", "s3:PutObject", "RawBucket/bundle/*"), May},
+		{right("ContextRole", "s3:GetObject", "RawBucket/bundle/*"), Must},
+		{right("ContextRole", "dynamodb:GetItem", "RunsTable"), Must},
+		{right("ContextRole", "dynamodb:GetItem", "GrantsTable"), Must},
+		{right("ApproveRole", "dynamodb:GetItem", "GrantsTable"), Must},
+		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Context", Condition{"aws:SourceArn", Pattern{"ContextApi", "/*"}}), May},
 
 		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("raw/*")), Must},
 		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("start/*")), Must},
@@ -156,7 +176,7 @@ func decantRights() []Rule {
 	add(Must, "ActRole", "ActTable", "dynamodb:GetItem", "dynamodb:PutItem")
 	add(May, "ActRole", "ActTable", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
 	add(May, "ActRole", "RunsTable", "dynamodb:PutItem", "dynamodb:UpdateItem")
-	add(May, "ApproveRole", "ApprovalsTable", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:GetItem")
+	add(Must, "ApproveRole", "ApprovalsTable", "dynamodb:GetItem", "dynamodb:PutItem")
 	add(Must, "IngressRole", "DeliveryQueue", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 	add(Must, "MachineRole", "Approve", "lambda:InvokeFunction")
 	add(May, "MachineRole", "ApprovalTopic", "sns:Publish")
@@ -170,7 +190,7 @@ func decantRights() []Rule {
 			"logs:ListLogDeliveries", "logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
 			"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules", "xray:GetSamplingTargets")
 	}
-	for _, f := range []string{"Ingress", "Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve", "Sweep"} {
+	for _, f := range []string{"Ingress", "Fetch", "ExtractUnverified", "ExtractRest", "Act", "Approve", "Sweep", "Context"} {
 		add(May, f+"Role", f+"Logs:*", "logs:CreateLogStream", "logs:PutLogEvents")
 		add(May, f+"Role", "*", "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 	}
