@@ -30,6 +30,7 @@ require (
 	github.com/invopop/jsonschema v0.14.0
 	github.com/landlock-lsm/go-landlock v0.11.2
 	github.com/rivo/uniseg v0.4.7
+	go.yaml.in/yaml/v4 v4.0.0-rc.2
 	golang.org/x/sys v0.50.0
 	golang.org/x/text v0.44.0
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78
@@ -41,7 +42,6 @@ require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	go.yaml.in/yaml/v4 v4.0.0-rc.2
 	golang.org/x/net v0.61.0
 	pgregory.net/rapid v1.3.0
 )
