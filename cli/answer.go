@@ -69,7 +69,7 @@ func (a *App) deny(ctx context.Context, args []string) (int, error) {
 	return a.answer(ctx, "deny", args, approval.Deny)
 }
 
-func (a *App) answer(ctx context.Context, verb string, args []string, answer approval.Answer) (code int, err error) {
+func (a *App) answer(ctx context.Context, verb string, args []string, answer approval.Answer) (int, error) {
 	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
 	o := deskFlags(flags)
 	person := flags.String("as", "", "")
@@ -82,49 +82,38 @@ func (a *App) answer(ctx context.Context, verb string, args []string, answer app
 		return 0, usagef("%s: want one run, got %d", verb, len(rest))
 	case !pipeline.IsActorID(*person):
 		return 0, usagef("%s: --as %.64q: want a person's id, as github:583231", verb, *person)
-	case !runPrefix.MatchString(rest[0]):
-		return 0, usagef("%s: %.64q: want 4 to 32 hex digits of a run's id", verb, rest[0])
-	case !a.kept(*o):
-		return 0, fmt.Errorf("run %s: no such run; see decant runs", rest[0])
 	}
-	d, err := a.openDesk(ctx, *o)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	entry, err := one(ctx, d, rest[0])
-	if err != nil {
-		return 0, err
-	}
-	record, asked, err := d.Question(ctx, entry.Run)
-	if err != nil {
-		return 0, err
-	}
-	if !asked {
-		return 0, fmt.Errorf("run %s: %w", entry.Run[:12], approval.NotAsked)
-	}
-	if !*asJSON {
-		shown, err := a.resultOf(entry)
+	return a.onRun(ctx, *o, rest[0], func(d desk, entry store.Entry) (int, error) {
+		record, asked, err := d.Question(ctx, entry.Run)
 		if err != nil {
 			return 0, err
 		}
-		if err := a.explainEntry(ctx, d, entry, shown); err != nil {
-			return 0, err
+		if !asked {
+			return 0, fmt.Errorf("run %s: %w", entry.Run[:12], approval.NotAsked)
 		}
-	}
-	state, result, err := d.Answer(ctx, entry.Run, record.Binding, *person, answer)
-	if err != nil {
-		return 0, fmt.Errorf("run %s: %w", entry.Run[:12], err)
-	}
-	if state == approval.Waiting {
-		fmt.Fprintf(a.Stderr, "decant: run %s has one of the two approvals that the recipe wants\n", entry.Run[:12])
-		return exitOK, nil
-	}
-	fmt.Fprintf(a.Stderr, "decant: run %s is %s by %s\n", entry.Run[:12], state, *person)
-	return a.told(ctx, d, entry.Run, result, *asJSON)
+		if !*asJSON {
+			shown, err := a.resultOf(entry)
+			if err != nil {
+				return 0, err
+			}
+			if err := a.explainEntry(ctx, d, entry, shown); err != nil {
+				return 0, err
+			}
+		}
+		state, result, err := d.Answer(ctx, entry.Run, record.Binding, *person, answer)
+		if err != nil {
+			return 0, fmt.Errorf("run %s: %w", entry.Run[:12], err)
+		}
+		if state == approval.Waiting {
+			fmt.Fprintf(a.Stderr, "decant: run %s has one of the two approvals that the recipe wants\n", entry.Run[:12])
+			return exitOK, nil
+		}
+		fmt.Fprintf(a.Stderr, "decant: run %s is %s by %s\n", entry.Run[:12], state, *person)
+		return a.told(ctx, d, entry.Run, result, *asJSON)
+	})
 }
 
-func (a *App) retry(ctx context.Context, args []string) (code int, err error) {
+func (a *App) retry(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("retry", flag.ContinueOnError)
 	o := deskFlags(flags)
 	asJSON := flags.Bool("json", false, "")
@@ -134,28 +123,37 @@ func (a *App) retry(ctx context.Context, args []string) (code int, err error) {
 		return 0, err
 	case len(rest) != 1:
 		return 0, usagef("retry: want one run, got %d", len(rest))
-	case !runPrefix.MatchString(rest[0]):
-		return 0, usagef("retry: %.64q: want 4 to 32 hex digits of a run's id", rest[0])
-	case !a.kept(*o):
-		return 0, fmt.Errorf("run %s: no such run; see decant runs", rest[0])
 	}
-	d, err := a.openDesk(ctx, *o)
+	return a.onRun(ctx, *o, rest[0], func(d desk, entry store.Entry) (int, error) {
+		if entry.State != store.Ended {
+			return 0, fmt.Errorf("run %s is under way: want one that has ended", entry.Run[:12])
+		}
+		result, err := d.Again(ctx, entry)
+		if err != nil {
+			return 0, err
+		}
+		return a.told(ctx, d, entry.Run, result, *asJSON)
+	})
+}
+
+// onRun opens the desk and does something with the one run that arg names.
+func (a *App) onRun(ctx context.Context, o deskOptions, arg string, do func(desk, store.Entry) (int, error)) (code int, err error) {
+	if !runPrefix.MatchString(arg) {
+		return 0, usagef("%.64q: want 4 to 32 hex digits of a run's id", arg)
+	}
+	if !a.kept(o) {
+		return 0, fmt.Errorf("run %s: no such run; see decant runs", arg)
+	}
+	d, err := a.openDesk(ctx, o)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	entry, err := one(ctx, d, rest[0])
+	entry, err := one(ctx, d, arg)
 	if err != nil {
 		return 0, err
 	}
-	if entry.State != store.Ended {
-		return 0, fmt.Errorf("run %s is under way: want one that has ended", entry.Run[:12])
-	}
-	result, err := d.Again(ctx, entry)
-	if err != nil {
-		return 0, err
-	}
-	return a.told(ctx, d, entry.Run, result, *asJSON)
+	return do(d, entry)
 }
 
 func (a *App) pause(ctx context.Context, args []string) (int, error) {
