@@ -124,7 +124,9 @@ func (s *set) all(text string, low, high int) bool {
 	return true
 }
 
-func isHex(s string) bool { return hexSet.all(s, 64, 64) }
+// IsDigest reports whether s has the form of a SHA-256 digest: 64 lower-case
+// hex digits.
+func IsDigest(s string) bool { return hexSet.all(s, 64, 64) }
 
 func isName(s string, most int) bool { return nameSet.all(s, 1, most) && lowerSet.all(s[:1], 1, 1) }
 
@@ -194,13 +196,13 @@ func (e Envelope) Check() error {
 		return errors.New("envelope: run: want " + runForm)
 	case !IsRecipeName(e.Recipe):
 		return errors.New("envelope: recipe: want " + nameForm)
-	case !isHex(e.RecipeDigest):
+	case !IsDigest(e.RecipeDigest):
 		return errors.New("envelope: recipe_digest: want " + hexForm)
 	case !isName(e.Source, 32):
 		return errors.New("envelope: source: want " + nameForm)
-	case !isHex(e.BodySHA256):
+	case !IsDigest(e.BodySHA256):
 		return errors.New("envelope: body_sha256: want " + hexForm)
-	case e.Item != "" && !isHex(e.Item):
+	case e.Item != "" && !IsDigest(e.Item):
 		return errors.New("envelope: item: want nothing or " + hexForm)
 	case !IsActorID(e.Actor.ID):
 		return errors.New("envelope: actor.id: want " + actorForm)

@@ -14,7 +14,7 @@ var forms = map[string]struct {
 	is   func(string) bool
 	like []string // from here the neighbourhood is explored
 }{
-	"hex":        {hexForm, isHex, []string{strings.Repeat("0af9", 16)}},
+	"hex":        {hexForm, IsDigest, []string{strings.Repeat("0af9", 16)}},
 	"run":        {runForm, IsRunID, []string{strings.Repeat("0af9", 8)}},
 	"name":       {nameForm, IsRecipeName, []string{"a", "issues", "a-9", "z" + strings.Repeat("-", 31)}},
 	"source":     {nameForm, func(s string) bool { return isName(s, 32) }, []string{"github"}},

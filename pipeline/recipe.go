@@ -25,8 +25,8 @@ import (
 // A recipe with more is a breach.
 const MaxSkeletons = 1 << 20
 
-// maxApprovals is the most persons that a recipe can want to approve.
-const maxApprovals = 2
+// MaxApprovals is the most persons that a recipe can want to approve.
+const MaxApprovals = 2
 
 // Event is one of a source's events that a recipe handles.
 type Event struct {
@@ -161,8 +161,8 @@ func Build[T any](s Spec[T]) *Recipe {
 			r.breach("event_name", "Events", "%.64q: want %s", e.Name, eventForm)
 		}
 	}
-	if s.Approvals < 0 || s.Approvals > maxApprovals {
-		r.breach("approvals", "Approvals", "%d: want 1 or %d persons", s.Approvals, maxApprovals)
+	if s.Approvals < 0 || s.Approvals > MaxApprovals {
+		r.breach("approvals", "Approvals", "%d: want 1 or %d persons", s.Approvals, MaxApprovals)
 	}
 	r.checkSchedules()
 	for _, err := range s.Policy.Check() {

@@ -31,14 +31,14 @@ const Schema = "approval.v1"
 const MaxAge = 7 * 24 * time.Hour
 
 // MaxWanted is the most approvals that a recipe can want.
-const MaxWanted = 2
+const MaxWanted = pipeline.MaxApprovals
 
 // maxAnswers bounds the answers of a record: who approved, and who denied.
 const maxAnswers = MaxWanted
 
-// maxTokenBytes bounds what wakes a run: a task token of Step Functions
+// MaxTokenBytes bounds what wakes a run: a task token of Step Functions
 // (docs.aws.amazon.com/step-functions/latest/apireference/API_SendTaskSuccess.html).
-const maxTokenBytes = 2048
+const MaxTokenBytes = 2048
 
 // MaxRecordBytes bounds an encoded record.
 const MaxRecordBytes = 8 << 10
@@ -202,7 +202,7 @@ func (q Question) Check() error {
 	switch {
 	case !pipeline.IsRunID(q.Run):
 		return errors.New("approval: run: want a run's id")
-	case !isDigest(q.Binding):
+	case !pipeline.IsDigest(q.Binding):
 		return errors.New("approval: binding: want 64 hex digits")
 	case !pipeline.IsRecipeName(q.Recipe):
 		return errors.New("approval: recipe: want a recipe's name")
@@ -214,18 +214,6 @@ func (q Question) Check() error {
 		return fmt.Errorf("approval: wanted: want 1 to %d", MaxWanted)
 	}
 	return nil
-}
-
-func isDigest(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 // wire is a record as it is stored.
@@ -300,8 +288,8 @@ func (r Record) Check() error {
 		return errors.New("approval: state: want one that its answers give")
 	case r.Asked.IsZero() || !r.Expires.After(r.Asked):
 		return errors.New("approval: expires: want a time after it was asked")
-	case len(r.Token) > maxTokenBytes:
-		return fmt.Errorf("approval: token: want at most %d bytes", maxTokenBytes)
+	case len(r.Token) > MaxTokenBytes:
+		return fmt.Errorf("approval: token: want at most %d bytes", MaxTokenBytes)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 	"decant.dev/pipeline/aws/execution"
 	"decant.dev/pipeline/aws/lambdasweep"
 	"decant.dev/pipeline/aws/machine"
-	"decant.dev/pipeline/aws/records"
+	"decant.dev/pipeline/aws/runs"
 	"decant.dev/pipeline/aws/tables"
 )
 
@@ -245,7 +245,7 @@ func TestTheSweepStartsWhatWasStored(t *testing.T) {
 	machines := execution.Open(region, c.url)
 	h, err := lambdasweep.New(lambdasweep.Config{
 		Markers: store, Starts: func(r string) lambdasweep.Starts { return store.Starts(r) }, Bodies: func(r string) lambdasweep.Bodies { return store.Raw(r) },
-		Records: records.Open(region, c.url, "Runs"), Runs: machines.Machine(c.machine), Batches: machines.Machine(c.batches),
+		Records: runs.Open(region, c.url, "Runs"), Runs: machines.Machine(c.machine), Batches: machines.Machine(c.batches),
 		Clock: func() time.Time { return time.Now().Add(lambdasweep.MinAge + time.Minute) },
 	})
 	if err != nil {

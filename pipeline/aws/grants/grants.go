@@ -4,7 +4,6 @@ package grants
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"decant.dev/pipeline"
@@ -32,35 +31,28 @@ func (g *Grants) HoldsTrigger(ctx context.Context, person, channel string) (bool
 	if person == "" || !pipeline.IsChannel(channel) {
 		return false, nil // no key may be empty, and nobody holds trigger nowhere
 	}
-	return g.has(ctx, "get grant", channel, person)
-}
-
-func (g *Grants) has(ctx context.Context, operation, pk, sk string) (bool, error) {
-	out, err := g.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &g.table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk"),
-		Key: item.Item{"pk": item.Text(pk), "sk": item.Text(sk)},
-	})
-	if err != nil {
-		return false, client.Fault(operation, err)
-	}
-	return len(out.Item) > 0, nil
+	return item.Exists(ctx, g.db, "get grant", g.table, item.Item{"pk": item.Text(channel), "sk": item.Text(person)})
 }
 
 // pausedKey is the partition of the recipes that a person has stopped. It has
 // no colon, so that it is no channel.
 const pausedKey = "paused"
 
+func pauseKey(recipe string) item.Item {
+	return item.Item{"pk": item.Text(pausedKey), "sk": item.Text(recipe)}
+}
+
 // Paused reports whether a person has stopped the recipe.
 func (g *Grants) Paused(ctx context.Context, recipe string) (bool, error) {
 	if recipe == "" {
 		return false, nil
 	}
-	return g.has(ctx, "get pause", pausedKey, recipe)
+	return item.Exists(ctx, g.db, "get pause", g.table, pauseKey(recipe))
 }
 
 // Pause stops a recipe, or lets it go on.
 func (g *Grants) Pause(ctx context.Context, recipe string, paused bool) error {
-	key := item.Item{"pk": item.Text(pausedKey), "sk": item.Text(recipe)}
+	key := pauseKey(recipe)
 	if paused {
 		_, err := g.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &g.table, Item: key})
 		return client.Fault("pause", err)

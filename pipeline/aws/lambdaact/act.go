@@ -76,8 +76,8 @@ type Config struct {
 
 // Handler answers both of act's questions.
 type Handler struct {
-	config Config
-	act    act.Handler
+	runs Runs
+	act  act.Handler
 }
 
 // New checks what act is made of.
@@ -89,7 +89,7 @@ func New(c Config) (*Handler, error) {
 	if c.Runs == nil {
 		return nil, errors.New("act: want a table of runs")
 	}
-	h := &Handler{c, act.Handler{
+	h := &Handler{c.Runs, act.Handler{
 		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Paused: c.Paused,
 		Approvals: c.Approvals, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
 	}}
@@ -146,7 +146,7 @@ func (h *Handler) admit(ctx context.Context, in act.AdmitInput) (function.Reply,
 	env := in.Envelope
 	asked, ports := h.remembering()
 	a := asked.Admit(ctx, in)
-	if ports.again() {
+	if ports.transient {
 		return function.Reply{Run: env.Run}, client.RetryableError{}
 	}
 	reply := function.Reply{Run: env.Run, Code: a.Code}
@@ -155,7 +155,7 @@ func (h *Handler) admit(ctx context.Context, in act.AdmitInput) (function.Reply,
 		class = classUnverified
 	}
 	reply.Answer = admitted{function.Good, class, a.Label}
-	return reply, h.config.Runs.Admitted(ctx, env, a)
+	return reply, h.runs.Admitted(ctx, env, a)
 }
 
 func (h *Handler) perform(ctx context.Context, q question) (function.Reply, error) {
@@ -169,10 +169,10 @@ func (h *Handler) perform(ctx context.Context, q question) (function.Reply, erro
 	}
 	asked, ports := h.remembering()
 	out := asked.Act(ctx, act.Input{Envelope: q.Envelope, Structure: q.Structure})
-	if ports.again() {
+	if ports.transient {
 		return reply, client.RetryableError{}
 	}
-	if err := h.config.Runs.Acted(ctx, q.Envelope.Run, q.Structure, out); err != nil {
+	if err := h.runs.Acted(ctx, q.Envelope.Run, q.Structure, out); err != nil {
 		return reply, err
 	}
 	switch out.Status {

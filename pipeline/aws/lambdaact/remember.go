@@ -19,20 +19,16 @@ type ports struct {
 	paused     act.Paused
 	ledger     act.Ledger
 	approvals  approval.Store
-	transient  bool
+	transient  bool // asking the same question again may help
 }
 
 // remembering returns act with its stores wrapped.
 func (h *Handler) remembering() (act.Handler, *ports) {
-	c := h.config
-	p := &ports{admissions: c.Admissions, paused: c.Paused, ledger: c.Ledger, approvals: c.Approvals}
 	asked := h.act
+	p := &ports{admissions: asked.Admissions, paused: asked.Paused, ledger: asked.Ledger, approvals: asked.Approvals}
 	asked.Admissions, asked.Paused, asked.Ledger, asked.Approvals = p, p, p, approvalPorts{p}
 	return asked, p
 }
-
-// again reports whether asking the same question again may help.
-func (p *ports) again() bool { return p.transient }
 
 func (p *ports) seen(err error) error {
 	var again client.RetryableError

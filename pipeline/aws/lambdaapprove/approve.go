@@ -83,10 +83,6 @@ type Answered struct {
 	Refused approval.Refusal `json:"refused,omitzero"`
 }
 
-// maxTokenBytes bounds a task token
-// (docs.aws.amazon.com/step-functions/latest/apireference/API_SendTaskSuccess.html).
-const maxTokenBytes = 2048
-
 // Handle answers one operation.
 func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, error) {
 	q, err := function.Decode[Question](payload)
@@ -99,8 +95,8 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) (function.Reply, e
 	reply := function.Reply{Run: q.Run, Answer: function.Good}
 	switch q.Op {
 	case OpAsk:
-		if q.TaskToken == "" || len(q.TaskToken) > maxTokenBytes || q.Answer != "" || q.Person != "" || q.Binding != "" {
-			return reply, pipeline.PhaseMisbehave.Error("ask: want a task token of at most %d bytes and nothing else", maxTokenBytes)
+		if q.TaskToken == "" || len(q.TaskToken) > approval.MaxTokenBytes || q.Answer != "" || q.Person != "" || q.Binding != "" {
+			return reply, pipeline.PhaseMisbehave.Error("ask: want a task token of at most %d bytes and nothing else", approval.MaxTokenBytes)
 		}
 		return reply, h.ask(ctx, q)
 	case OpAnswer:

@@ -157,7 +157,7 @@ func TestWhateverGoesWrongAsTheMachineAsksIsAnError(t *testing.T) {
 func TestMalformedQuestionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		``, `{}`, op(`"op":"zz9"`), op(`"op":"ask"`), op(`"op":"ask","task_token":"` + strings.Repeat("x", maxTokenBytes+1) + `"`),
+		``, `{}`, op(`"op":"zz9"`), op(`"op":"ask"`), op(`"op":"ask","task_token":"` + strings.Repeat("x", approval.MaxTokenBytes+1) + `"`),
 		op(`"op":"ask","task_token":"t","answer":"approve"`), strings.Replace(answer(approver, approval.Approve), `"op"`, `"task_token":"t","op"`, 1),
 		strings.Replace(answer(approver, approval.Approve), `"op"`, `"zz9":1,"op"`, 1), strings.Replace(answer(approver, approval.Approve), run, "zz9", 1),
 		answer("", approval.Approve), answer("zz9", approval.Approve), answer(approver, "approved"), answer(approver, ""),

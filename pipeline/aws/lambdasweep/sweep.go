@@ -21,7 +21,7 @@ import (
 	"decant.dev/pipeline/aws/environment"
 	"decant.dev/pipeline/aws/execution"
 	"decant.dev/pipeline/aws/function"
-	"decant.dev/pipeline/aws/records"
+	"decant.dev/pipeline/aws/runs"
 )
 
 // Bounds of one sweep.
@@ -45,7 +45,7 @@ func Main() {
 		Markers: store,
 		Starts:  func(recipe string) Starts { return store.Starts(recipe) },
 		Bodies:  func(recipe string) Bodies { return store.Raw(recipe) },
-		Records: records.Open(region, endpoint, env.Get(environment.RunsTable)),
+		Records: runs.Open(region, endpoint, env.Get(environment.RunsTable)),
 		Runs:    machines.Machine(env.Get(environment.StateMachine)),
 		Batches: machines.Machine(env.Get(environment.BatchMachine)),
 		Clock:   time.Now,

@@ -37,8 +37,8 @@ import (
 const MaxDefinitionBytes = 1 << 20
 
 // Resources names what the machine speaks to. Each value is put into the
-// definition as it stands, so that a template may give placeholders of the
-// form "${Name}" for them.
+// definition as it stands, so that a template may give "${Name}" for it and
+// the value beside the definition.
 type Resources struct {
 	Partition         string // "aws", or another of the partitions
 	Act               string // ARN of the act function, which also admits

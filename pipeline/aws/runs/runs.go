@@ -1,5 +1,6 @@
-// Package runs answers from the runs table which runs are under way. It reads
-// and never writes.
+// Package runs answers from the runs table which runs have a record and which
+// are under way. It reads and never writes, and is apart from the table's own
+// package so that who asks links nothing of act.
 package runs
 
 import (
@@ -11,7 +12,6 @@ import (
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/aws/client"
 	"decant.dev/pipeline/aws/internal/item"
-	"decant.dev/pipeline/contextapi"
 )
 
 // Runs is the runs table, of which act and the state machine write the items:
@@ -21,10 +21,16 @@ type Runs struct {
 	table string
 }
 
-var _ contextapi.Runs = (*Runs)(nil)
-
 // Open opens the runs table.
 func Open(region, endpoint, table string) *Runs { return &Runs{item.Open(region, endpoint), table} }
+
+// Has reports whether the run has a record, and reads nothing of what it says.
+func (r *Runs) Has(ctx context.Context, run string) (bool, error) {
+	if !pipeline.IsRunID(run) {
+		return false, pipeline.StoreFailed.Error("records: want a run's id")
+	}
+	return item.Exists(ctx, r.db, "get record", r.table, item.Item{"pk": item.Text(run)})
+}
 
 // Active returns the envelope of a run that was admitted and has no status
 // yet, and false for any other.

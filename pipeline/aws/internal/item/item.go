@@ -3,10 +3,12 @@
 package item
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -55,6 +57,18 @@ const instantForm = "2006-01-02T15:04:05.000Z"
 
 // Instant writes an instant as Step Functions does.
 func Instant(t time.Time) string { return t.UTC().Format(instantForm) }
+
+// Exists reports, by a consistent read, whether a table has an item, and
+// reads nothing of it but its key.
+func Exists(ctx context.Context, db *dynamodb.Client, operation, table string, key Item) (bool, error) {
+	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &table, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk"), Key: key,
+	})
+	if err != nil {
+		return false, client.Fault(operation, err)
+	}
+	return len(out.Item) > 0, nil
+}
 
 // Unmet reports whether a write's condition did not hold.
 func Unmet(err error) bool {

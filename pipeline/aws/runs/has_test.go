@@ -1,4 +1,4 @@
-package records
+package runs
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 const run = "0123456789abcdef0123456789abcdef"
 
-func answering(t *testing.T, status int, body string) (*Table, *[]string) {
+func answering(t *testing.T, status int, body string) (*Runs, *[]string) {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "a")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
