@@ -27,17 +27,13 @@ func (b Begun) Wait() Result {
 // not be made durable; others of the delivery may have begun all the same.
 func (e *Engine) Accept(ctx context.Context, d events.Delivery) ([]Begun, pipeline.Code) {
 	var all []Begun
-	for _, name := range e.order {
-		p := e.pipelines[name]
-		if p.Intake.Source != d.Source || !p.Recipe.Handles(d.Event) {
-			continue
-		}
+	for _, p := range e.handling(d) {
 		env := e.envelope(p, d)
 		mine := newAttempt()
 		other, busy := e.running.LoadOrStore(env.Run, mine)
 		one := Begun{Run: env.Run, Again: busy, attempt: other.(*attempt)}
 		if !busy {
-			go e.carry(ctx, mine, p, env, d.Body)
+			go e.carry(env.Run, mine, func(mine *attempt) Result { return e.attempt(ctx, mine, p, env, d.Body) })
 		}
 		all = append(all, one)
 	}

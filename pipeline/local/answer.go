@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -10,17 +11,35 @@ import (
 	"decant.dev/pipeline/local/store"
 )
 
+// asked does something with the approvals. They are opened for it: most
+// commands, and most runs, ask nobody.
+func (e *Engine) asked(do func(*store.Approvals) error) error {
+	approvals, err := store.OpenApprovals(filepath.Join(e.dir, approvalsDir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(approvals), approvals.Close())
+}
+
 // Question returns what a run asks a person, with its answers, and false
 // where it asks nothing.
-func (e *Engine) Question(ctx context.Context, run string) (approval.Record, bool, error) {
-	return e.asked.Get(ctx, run)
+func (e *Engine) Question(ctx context.Context, run string) (r approval.Record, found bool, err error) {
+	err = e.asked(func(s *store.Approvals) (err error) {
+		r, found, err = s.Get(ctx, run)
+		return err
+	})
+	return r, found, err
 }
 
 // Give records a person's answer to what they were shown. The run goes on in
 // a live engine: at its next start, or when it is told to look.
-func (e *Engine) Give(ctx context.Context, run, binding, person string, a approval.Answer) (approval.Record, error) {
-	book := approval.Book{Store: e.asked, Authorizer: NewGrants(e.held), Own: e.config.Own, Clock: e.config.Clock}
-	return book.Give(ctx, run, binding, person, a)
+func (e *Engine) Give(ctx context.Context, run, binding, person string, a approval.Answer) (r approval.Record, err error) {
+	err = e.asked(func(s *store.Approvals) (err error) {
+		book := approval.Book{Store: s, Authorizer: NewGrants(e.held), Own: e.config.Own, Clock: e.config.Clock}
+		r, err = book.Give(ctx, run, binding, person, a)
+		return err
+	})
+	return r, err
 }
 
 // Pauses gives the recipes of a state directory that a person has stopped.
@@ -36,22 +55,28 @@ func (e *Engine) Answered(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var results []Result
-	for _, entry := range entries {
-		record, found, err := e.asked.Get(ctx, entry.Run)
-		if err != nil {
-			return results, fmt.Errorf("run %s: %w", entry.Run, err)
-		}
-		if found && record.Standing(e.config.Clock()) == approval.Waiting {
-			continue
-		}
-		r, err := e.resume(ctx, entry)
-		if err != nil {
-			return results, fmt.Errorf("run %s: %w", entry.Run, err)
-		}
-		results = append(results, r)
+	if len(entries) == 0 {
+		return nil, ctx.Err()
 	}
-	return results, ctx.Err()
+	var results []Result
+	err = e.asked(func(s *store.Approvals) error {
+		for _, entry := range entries {
+			record, found, err := s.Get(ctx, entry.Run)
+			if err != nil {
+				return fmt.Errorf("run %s: %w", entry.Run, err)
+			}
+			if found && record.Standing(e.config.Clock()) == approval.Waiting {
+				continue
+			}
+			r, err := e.resume(ctx, entry)
+			if err != nil {
+				return fmt.Errorf("run %s: %w", entry.Run, err)
+			}
+			results = append(results, r)
+		}
+		return ctx.Err()
+	})
+	return results, err
 }
 
 // Again tries a run that has ended once more, from its stored body. One that

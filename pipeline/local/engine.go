@@ -61,7 +61,6 @@ type Engine struct {
 	journal *store.Journal
 	raw     *store.Blobs
 	prompts map[store.Mode]*store.Blobs
-	asked   *store.Approvals
 	bundles *store.Bundles // nil where no extractor is an adapter
 
 	running sync.Map     // run id → *attempt under way
@@ -144,9 +143,6 @@ func (e *Engine) openStores(dir string) (err error) {
 		return err
 	}
 	if e.raw, err = store.OpenBlobs(filepath.Join(dir, "raw")); err != nil {
-		return err
-	}
-	if e.asked, err = store.OpenApprovals(filepath.Join(dir, approvalsDir)); err != nil {
 		return err
 	}
 	e.prompts = map[store.Mode]*store.Blobs{}
@@ -267,9 +263,6 @@ func (e *Engine) close() error {
 	}
 	if e.raw != nil {
 		errs = append(errs, e.raw.Close())
-	}
-	if e.asked != nil {
-		errs = append(errs, e.asked.Close())
 	}
 	for _, b := range e.prompts {
 		errs = append(errs, b.Close())

@@ -22,11 +22,7 @@ import (
 // body and the run are durable before the first phase begins.
 func (e *Engine) Deliver(ctx context.Context, d events.Delivery) []Result {
 	var results []Result
-	for _, name := range e.order {
-		p := e.pipelines[name]
-		if p.Intake.Source != d.Source || !p.Recipe.Handles(d.Event) {
-			continue
-		}
+	for _, p := range e.handling(d) {
 		results = append(results, e.run(ctx, p, e.envelope(p, d), d.Body))
 	}
 	if len(results) == 0 {
@@ -35,9 +31,25 @@ func (e *Engine) Deliver(ctx context.Context, d events.Delivery) []Result {
 	return results
 }
 
-// run takes one item through the phases, or waits for the attempt at the same
-// run that is under way and answers as that did.
+// handling returns the pipelines that handle a delivery, in their order.
+func (e *Engine) handling(d events.Delivery) []Pipeline {
+	var all []Pipeline
+	for _, name := range e.order {
+		if p := e.pipelines[name]; p.Intake.Source == d.Source && p.Recipe.Handles(d.Event) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// run takes one item through the phases.
 func (e *Engine) run(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Result {
+	return e.alone(ctx, env, func(mine *attempt) Result { return e.attempt(ctx, mine, p, env, body) })
+}
+
+// alone makes an attempt at a run, or waits for the one that is under way and
+// answers as that did.
+func (e *Engine) alone(ctx context.Context, env pipeline.Envelope, try func(*attempt) Result) Result {
 	mine := newAttempt()
 	if other, busy := e.running.LoadOrStore(env.Run, mine); busy {
 		other := other.(*attempt)
@@ -45,16 +57,16 @@ func (e *Engine) run(ctx context.Context, p Pipeline, env pipeline.Envelope, bod
 		case <-other.over:
 			return other.result
 		case <-ctx.Done():
-			return Result{Run: env.Run, Recipe: env.Recipe}.end(pipeline.Stopped)
+			return Result{Run: env.Run, Recipe: env.Recipe, Actions: []act.Action{}}.end(pipeline.Stopped)
 		}
 	}
-	return e.carry(ctx, mine, p, env, body)
+	return e.carry(env.Run, mine, try)
 }
 
 // carry takes an attempt that is on record as under way to its end.
-func (e *Engine) carry(ctx context.Context, mine *attempt, p Pipeline, env pipeline.Envelope, body []byte) Result {
-	mine.result = e.attempt(ctx, mine, p, env, body)
-	e.running.Delete(env.Run)
+func (e *Engine) carry(run string, mine *attempt, try func(*attempt) Result) Result {
+	mine.result = try(mine)
+	e.running.Delete(run)
 	close(mine.over)
 	return mine.result
 }

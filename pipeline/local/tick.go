@@ -47,20 +47,11 @@ func (e *Engine) Tick(ctx context.Context, t events.Tick) Batch {
 // batch carries a tick, or waits for the attempt at the same tick that is
 // under way.
 func (e *Engine) batch(ctx context.Context, p Pipeline, env pipeline.Envelope, body []byte) Batch {
-	mine := newAttempt()
-	if other, busy := e.running.LoadOrStore(env.Run, mine); busy {
-		other := other.(*attempt)
-		select {
-		case <-other.over:
-			return Batch{Result: other.result}
-		case <-ctx.Done():
-			return Batch{Result: Result{Run: env.Run, Recipe: env.Recipe, Actions: []act.Action{}}.end(pipeline.Stopped)}
-		}
-	}
-	b := e.carryTick(ctx, p, env, body)
-	mine.result = b.Result
-	e.running.Delete(env.Run)
-	close(mine.over)
+	var b Batch
+	b.Result = e.alone(ctx, env, func(*attempt) Result {
+		b = e.carryTick(ctx, p, env, body)
+		return b.Result
+	})
 	return b
 }
 
