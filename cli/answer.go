@@ -83,7 +83,7 @@ func (a *App) answer(ctx context.Context, verb string, args []string, answer app
 	case !pipeline.IsActorID(*person):
 		return 0, usagef("%s: --as %.64q: want a person's id, as github:583231", verb, *person)
 	}
-	return a.onRun(ctx, *o, rest[0], func(d desk, entry store.Entry) (int, error) {
+	return a.onRun(ctx, verb, *o, rest[0], func(d desk, entry store.Entry) (int, error) {
 		record, asked, err := d.Question(ctx, entry.Run)
 		if err != nil {
 			return 0, err
@@ -124,7 +124,7 @@ func (a *App) retry(ctx context.Context, args []string) (int, error) {
 	case len(rest) != 1:
 		return 0, usagef("retry: want one run, got %d", len(rest))
 	}
-	return a.onRun(ctx, *o, rest[0], func(d desk, entry store.Entry) (int, error) {
+	return a.onRun(ctx, "retry", *o, rest[0], func(d desk, entry store.Entry) (int, error) {
 		if entry.State != store.Ended {
 			return 0, fmt.Errorf("run %s is under way: want one that has ended", entry.Run[:12])
 		}
@@ -137,9 +137,9 @@ func (a *App) retry(ctx context.Context, args []string) (int, error) {
 }
 
 // onRun opens the desk and does something with the one run that arg names.
-func (a *App) onRun(ctx context.Context, o deskOptions, arg string, do func(desk, store.Entry) (int, error)) (code int, err error) {
+func (a *App) onRun(ctx context.Context, verb string, o deskOptions, arg string, do func(desk, store.Entry) (int, error)) (code int, err error) {
 	if !runPrefix.MatchString(arg) {
-		return 0, usagef("%.64q: want 4 to 32 hex digits of a run's id", arg)
+		return 0, usagef("%s: %.64q: want 4 to 32 hex digits of a run's id", verb, arg)
 	}
 	if !a.kept(o) {
 		return 0, fmt.Errorf("run %s: no such run; see decant runs", arg)
@@ -175,11 +175,7 @@ func (a *App) setPaused(ctx context.Context, verb string, args []string, paused 
 	if len(rest) != 1 {
 		return 0, usagef("%s: want one recipe, got %d", verb, len(rest))
 	}
-	known := false
-	for _, p := range a.Pipelines {
-		known = known || p.Recipe.Name() == rest[0]
-	}
-	if !known {
+	if a.recipe(rest[0]) == nil {
 		return 0, usagef("%s: no recipe %.64q; see decant audit", verb, rest[0])
 	}
 	d, err := a.openDesk(ctx, o)

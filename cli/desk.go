@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/extract"
-	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/stack"
@@ -68,7 +67,11 @@ func (a *App) openDesk(ctx context.Context, o deskOptions) (desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stackDesk{s, a}, nil
+	d := &stackDesk{Stack: s, app: a, traces: map[string]extract.Vocabulary{}}
+	for _, p := range a.Pipelines {
+		d.traces[p.Recipe.Name()] = extract.VocabularyOf(p.Extractor(nil), p.Recipe.Shape())
+	}
+	return d, nil
 }
 
 // kept reports whether the state directory is there: a command that only
@@ -137,7 +140,8 @@ func (d *machineDesk) live(ctx context.Context, do func(*local.Engine) (local.Re
 // where extract reads them.
 type stackDesk struct {
 	*stack.Stack
-	app *App
+	app    *App
+	traces map[string]extract.Vocabulary // by recipe: what its extractor may say in a trace
 }
 
 func (d *stackDesk) Close() error { return nil }
@@ -162,12 +166,11 @@ func (d *stackDesk) Again(ctx context.Context, e store.Entry) (*local.Result, er
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range d.app.Pipelines {
-		if p.Recipe.Name() == e.Recipe {
-			return nil, d.Stack.Again(ctx, env, p.Recipe.Digest())
-		}
+	recipe := d.app.recipe(e.Recipe)
+	if recipe == nil {
+		return nil, fmt.Errorf("recipe %s is not built into this command", e.Recipe)
 	}
-	return nil, fmt.Errorf("recipe %s is not built into this command", e.Recipe)
+	return nil, d.Stack.Again(ctx, env, recipe.Digest())
 }
 
 func (d *stackDesk) Runs(ctx context.Context, status pipeline.Status, limit int) ([]store.Entry, error) {
@@ -210,25 +213,19 @@ func (d *stackDesk) entries(runs []tables.Run, err error) ([]store.Entry, error)
 
 func (d *stackDesk) trace(recipe string, b []byte) []byte {
 	var t extract.Trace
-	if len(b) == 0 || json.Unmarshal(b, &t) != nil {
+	words, ok := d.traces[recipe]
+	if !ok || len(b) == 0 || json.Unmarshal(b, &t) != nil {
 		return nil
 	}
-	for _, p := range d.app.Pipelines {
-		if p.Recipe.Name() == recipe && p.Recipe.Shape() != nil {
-			kept, err := json.Marshal(extract.VocabularyOf(p.Extractor(nil), p.Recipe.Shape()).Filter(t))
-			if err == nil {
-				return kept
-			}
-		}
+	kept, err := json.Marshal(words.Filter(t))
+	if err != nil {
+		return nil
 	}
-	return nil
+	return kept
 }
 
-// one finds the one run that an argument names, live before staged.
+// one finds the one run whose id begins with prefix, live before staged.
 func one(ctx context.Context, d desk, prefix string) (store.Entry, error) {
-	if !runPrefix.MatchString(prefix) {
-		return store.Entry{}, usagef("%.64q: want 4 to 32 hex digits of a run's id", prefix)
-	}
 	entries, err := d.Find(ctx, prefix)
 	if err != nil {
 		return store.Entry{}, err
@@ -244,21 +241,26 @@ func one(ctx context.Context, d desk, prefix string) (store.Entry, error) {
 	return entries[0], nil
 }
 
-// resultOf is an entry as a result.
-func (a *App) resultOf(e store.Entry) (local.Result, error) {
+// recipe returns the recipe of a name, and nil where it is not built in.
+func (a *App) recipe(name string) *pipeline.Recipe {
 	for _, p := range a.Pipelines {
-		if p.Recipe.Name() == e.Recipe {
-			return local.ResultOf(e, p.Recipe)
+		if p.Recipe.Name() == name {
+			return p.Recipe
 		}
 	}
-	return local.ResultOf(e, nil)
+	return nil
+}
+
+// resultOf is an entry as a result.
+func (a *App) resultOf(e store.Entry) (local.Result, error) {
+	return local.ResultOf(e, a.recipe(e.Recipe))
 }
 
 // told prints what a run came to, or that it goes on elsewhere.
 func (a *App) told(ctx context.Context, d desk, run string, r *local.Result, asJSON bool) (int, error) {
 	switch {
 	case r == nil:
-		fmt.Fprintf(a.Stderr, "decant: run %s goes on; see decant show %s\n", run[:12], terminal.Line(run[:12]))
+		fmt.Fprintf(a.Stderr, "decant: run %s goes on; see decant show %s\n", run[:12], run[:12])
 		return exitOK, nil
 	case asJSON:
 		return r.Status.Exit(), a.printJSON(*r)

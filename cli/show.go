@@ -122,26 +122,14 @@ func (a *App) show(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	case len(rest) != 1:
 		return 0, usagef("show: want one run, got %d", len(rest))
-	case !runPrefix.MatchString(rest[0]):
-		return 0, usagef("show: %.64q: want 4 to 32 hex digits of a run's id", rest[0])
 	}
-	if !a.kept(o) {
-		return 0, fmt.Errorf("run %s: no such run; see decant runs", rest[0])
-	}
-	d, err := a.openDesk(ctx, o)
-	if err != nil {
-		return 0, err
-	}
-	err = a.showRun(ctx, d, rest[0], *asJSON)
-	return exitOK, errors.Join(err, d.Close())
+	return a.onRun(ctx, "show", o, rest[0], func(d desk, entry store.Entry) (int, error) {
+		return exitOK, a.showRun(ctx, d, entry.Run, *asJSON)
+	})
 }
 
-func (a *App) showRun(ctx context.Context, d desk, prefix string, asJSON bool) error {
-	first, err := one(ctx, d, prefix)
-	if err != nil {
-		return err
-	}
-	entries, err := d.Find(ctx, first.Run)
+func (a *App) showRun(ctx context.Context, d desk, run string, asJSON bool) error {
+	entries, err := d.Find(ctx, run)
 	if err != nil {
 		return err
 	}

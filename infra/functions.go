@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"decant.dev/pipeline/contextapi"
 )
 
 // right is one statement: exact actions on exact resources.
@@ -181,6 +183,9 @@ func (p *Pipeline) workers() {
 		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
 }
 
+// contextPath is the path of a context, {id} standing for the run.
+var contextPath = contextapi.Path("{id}")
+
 // context answers an adapter that shows its run's token. It writes nothing.
 func (p *Pipeline) context() {
 	env := map[string]*string{
@@ -195,9 +200,9 @@ func (p *Pipeline) context() {
 		never("NoWriting", []string{"s3:PutObject", "s3:DeleteObject"}, p.objects("bundle/")),
 		never("NoRecords", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.ApprovalsTable.TableArn()),
 		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))
-	p.contextEndpoint = p.httpAPI(Context, "ContextApi", "decant: gives adapters their contexts", "GET", "/api/v1/runs/{id}/context",
+	p.contextEndpoint = p.httpAPI(Context, "ContextApi", "decant: gives adapters their contexts", "GET", contextPath,
 		"An adapter has no role of its own; the function checks the token of the run, which is random and of one run.")
-	p.ContextURL = cdk.Fn_Join(str(""), &[]*string{p.contextEndpoint, str("/api/v1/runs/{id}/context")})
+	p.ContextURL = cdk.Fn_Join(str(""), &[]*string{p.contextEndpoint, str(contextPath)})
 }
 
 func (p *Pipeline) own(environment map[string]*string) {
