@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite", without cgo
+	"modernc.org/sqlite" // the driver "sqlite", without cgo
 )
 
 // maxBatch bounds how many writes share one commit.
@@ -132,7 +132,7 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 		return nil, fmt.Errorf("store: open %s: %w", name, err)
 	}
 	s.SetMaxOpenConns(2) // the writer and one reader
-	if _, err := s.Exec(schema); err != nil {
+	if err := prepared(s, schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", name, err), s.Close())
 	}
 	conn, err := s.Conn(context.Background())
@@ -144,6 +144,27 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 	go d.run()
 	return d, nil
 }
+
+// lastOpenWait ends the waits of prepared, each twice the one before, after
+// four seconds in all.
+const lastOpenWait = 2 * time.Second
+
+// prepared makes the first connection and applies the schema. Two processes
+// may make one database at once, and the busy timeout does not cover the
+// change of its journal to WAL: whoever comes second tries again.
+func prepared(s *sql.DB, schema string) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		_, err := s.Exec(schema)
+		var busy *sqlite.Error
+		if !errors.As(err, &busy) || busy.Code()&0xff != sqliteBusy || wait > lastOpenWait {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// sqliteBusy is the primary result code SQLITE_BUSY (sqlite.org/rescode.html).
+const sqliteBusy = 5
 
 // do queues one write and waits until it is durable, or until ctx ends: then
 // it may be made or not. apply may run more than once; only its last run is
