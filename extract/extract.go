@@ -27,6 +27,7 @@ type Request struct {
 // be anything.
 type Answer struct {
 	Candidate []byte
+	Projected bool // it answers to a projection of the shape: null stands for the absence of an optional field
 	Steps     []Step
 	Usage     Usage
 }
@@ -40,12 +41,6 @@ type Step struct {
 	Element    string `json:"element,omitempty"` // id of the element that the rule matched in
 	Offset     int    `json:"offset,omitempty"`  // byte offset of the match in the element's text
 	Length     int    `json:"length,omitempty"`  // bytes matched
-}
-
-// Usage is what a model reported of one answer. Budgets never rely on it.
-type Usage struct {
-	InputTokens  int `json:"input_tokens,omitempty"`
-	OutputTokens int `json:"output_tokens,omitempty"`
 }
 
 // Extractor turns a fenced context into candidate bytes. Implementations are

@@ -35,8 +35,8 @@ type Handler struct {
 	Extractors map[string]Extractor
 }
 
-// maxTurns is the first question and one correction.
-const maxTurns = 2
+// MaxTurns is the first question and one correction.
+const MaxTurns = 2
 
 // Extract asks the recipe's extractor and decodes its answer. An answer that
 // does not decode is asked for once more, naming only the rule that it broke;
@@ -58,7 +58,8 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 	if WantsContext(x) {
 		request.Access = in.Access
 	}
-	for range maxTurns {
+	var used Usage
+	for range MaxTurns {
 		answer, err := x.Extract(ctx, request)
 		if err != nil {
 			return Output{Code: pipeline.NoAnswer}
@@ -66,7 +67,8 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		if prompt.Boundary().EchoedIn(answer.Candidate) {
 			return Output{Code: pipeline.BoundaryEchoed}
 		}
-		value, err := s.Decode(answer.Candidate)
+		used = used.Plus(answer.Usage)
+		value, err := answer.decode(s)
 		if err != nil {
 			request.Broken = ruleOf(err)
 			continue
@@ -78,9 +80,17 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		if !grounded(s, value, run.Elements) {
 			return Output{Code: pipeline.Ungrounded}
 		}
-		return Output{Structure: structure, Trace: traceOf(x, answer, prompt)}
+		return Output{Structure: structure, Trace: traceOf(x, answer, used, prompt)}
 	}
 	return Output{Code: pipeline.Undecodable}
+}
+
+// decode reads a candidate strictly, in the spelling that it was asked for.
+func (a Answer) decode(s *shape.Shape) (*shape.Value, error) {
+	if a.Projected {
+		return s.DecodeProjected(a.Candidate)
+	}
+	return s.Decode(a.Candidate)
 }
 
 // grounded reports whether each quote stands in the text of one element, as

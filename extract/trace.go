@@ -102,19 +102,14 @@ func (s Step) bounded() bool {
 // quotes that the fence splits from them.
 var elementID = regexp.MustCompile(`^([a-z][0-9]{1,5}(/q[0-9]{1,5})?)?$`)
 
-func (u Usage) bounded() Usage {
-	const most = 1 << 30
-	return Usage{InputTokens: clamp(u.InputTokens, most), OutputTokens: clamp(u.OutputTokens, most)}
-}
-
 func (c Counted) bounded() Counted {
 	return Counted{clamp(c.Included, fence.MaxElements), clamp(c.Truncated, fence.MaxElements), clamp(c.Dropped, fence.MaxElements)}
 }
 
-func clamp(n, most int) int { return max(0, min(n, most)) }
+func clamp[N int | int64](n, most N) N { return max(0, min(n, most)) }
 
-func traceOf(x Extractor, a Answer, p fence.Prompt) Trace {
-	t := Trace{Extractor: x.Name(), Steps: a.Steps, Usage: a.Usage}
+func traceOf(x Extractor, a Answer, used Usage, p fence.Prompt) Trace {
+	t := Trace{Extractor: x.Name(), Steps: a.Steps, Usage: used}
 	t.Prompt = Counted{Included: len(p.Included()), Truncated: len(p.Truncated()), Dropped: len(p.Dropped())}
 	return t
 }

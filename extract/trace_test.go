@@ -31,7 +31,7 @@ func TestFilterKeepsTheVocabularyOnly(t *testing.T) {
 		word, number := rapid.SampledFrom(words), rapid.SampledFrom(numbers)
 		in := Trace{
 			Extractor: word.Draw(rt, "extractor"),
-			Usage:     Usage{number.Draw(rt, "input"), number.Draw(rt, "output")},
+			Usage:     Usage{number.Draw(rt, "input"), number.Draw(rt, "output"), number.Draw(rt, "read"), number.Draw(rt, "written"), int64(number.Draw(rt, "cost"))},
 			Prompt:    Counted{number.Draw(rt, "included"), number.Draw(rt, "truncated"), number.Draw(rt, "dropped")},
 		}
 		var want []Step
@@ -49,7 +49,7 @@ func TestFilterKeepsTheVocabularyOnly(t *testing.T) {
 		if out.Extractor != "scripted" || !reflect.DeepEqual(out.Steps, want) {
 			rt.Fatalf("got %+v\nwant %+v", out, want)
 		}
-		for _, n := range []int{out.Usage.InputTokens, out.Usage.OutputTokens} {
+		for _, n := range []int{out.Usage.InputTokens, out.Usage.OutputTokens, out.Usage.CacheReadTokens, out.Usage.CacheWriteTokens, int(out.Usage.Microdollars)} {
 			if n < 0 || n > 1<<30 {
 				rt.Fatalf("usage %+v", out.Usage)
 			}

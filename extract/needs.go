@@ -1,0 +1,57 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Reaching is implemented by extractors that ask a model elsewhere. The
+// engine lets the extract phase reach these hosts and no other.
+type Reaching interface {
+	// Hosts lists "host:port" in lower case, an IPv6 address in brackets.
+	Hosts() []string
+}
+
+// HostsOf lists what an extractor has to reach: nothing unless it says so.
+func HostsOf(x Extractor) []string {
+	if r, ok := x.(Reaching); ok {
+		return r.Hosts()
+	}
+	return nil
+}
+
+// Keyed is implemented by extractors that show a key or another secret of
+// their own. The engine gives the extract phase the variables of these names
+// from its own environment, and gives them to no other phase.
+type Keyed interface {
+	// Environment lists the names of environment variables.
+	Environment() []string
+}
+
+// EnvironmentOf lists the variables that an extractor reads: none unless it
+// says so.
+func EnvironmentOf(x Extractor) []string {
+	if k, ok := x.(Keyed); ok {
+		return k.Environment()
+	}
+	return nil
+}
+
+var brokenForm = regexp.MustCompile(`^(\(root\)|[A-Za-z0-9_.\[\]-]{1,256}): [a-z0-9_]{1,32}$`)
+
+// Correction is the sentence that asks for a second answer, with a line feed
+// at its end: constant but for the schema path and the rule that Request.Broken
+// names. It is empty on the first turn.
+func Correction(broken string) string {
+	if broken == "" {
+		return ""
+	}
+	if !brokenForm.MatchString(broken) {
+		broken = "structure"
+	}
+	var sb strings.Builder
+	sb.WriteString("Note: a previous answer to this turn was refused (")
+	sb.WriteString(broken)
+	sb.WriteString("). Answer once more, with one JSON value of the schema and nothing else.\n")
+	return sb.String()
+}
