@@ -14,7 +14,12 @@ import (
 func Serve(t *testing.T, h http.Handler) *http.Client {
 	t.Helper()
 	l := &listener{conns: make(chan net.Conn), done: make(chan struct{})}
-	server := &http.Server{Handler: h}
+	var handling sync.WaitGroup
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handling.Add(1)
+		defer handling.Done()
+		h.ServeHTTP(w, r)
+	})}
 	ended := make(chan struct{})
 	go func() { _ = server.Serve(l); close(ended) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }}
@@ -22,6 +27,7 @@ func Serve(t *testing.T, h http.Handler) *http.Client {
 		transport.CloseIdleConnections()
 		_ = server.Close()
 		<-ended
+		handling.Wait()
 	})
 	return &http.Client{Transport: transport}
 }
