@@ -37,6 +37,7 @@ type Handler struct {
 	Authorizer pipeline.Authorizer // who holds trigger, asked at act time
 	Admissions Admissions          // what the first answer was
 	Paused     Paused              // which recipes a person has stopped
+	Budgets    Budgets             // needed where a recipe has any: how much of them is used
 	Approvals  approval.Store      // needed where Live: what persons answered
 	Own        []string            // identities that our sinks use: they never start a run
 	Live       bool                // false: outcomes are staged, whatever sinks say
@@ -97,6 +98,10 @@ func (h *Handler) Admit(ctx context.Context, in AdmitInput) Admission {
 	}
 	if in.Ceiling.Valid() {
 		admission.Label = plan.Lower(admission.Label, in.Ceiling)
+	}
+	recipe := h.Recipes[in.Envelope.Recipe]
+	if code := h.charge(ctx, recipe, in.Envelope, admission.Label, h.beginning(recipe)); code != pipeline.OK {
+		return Admission{Code: code}
 	}
 	if err := h.Admissions.Admit(ctx, in.Envelope.Run, admission.Label); err != nil {
 		return Admission{Code: pipeline.StoreFailed}
@@ -206,6 +211,16 @@ func ended(code pipeline.Code, l plan.Label) Output {
 	return Output{Status: code.Status(), Code: code, Label: l, Actions: []Action{}}
 }
 
+// deed is an outcome that is to be performed, with what it takes to do so.
+type deed struct {
+	in       Input
+	recipe   *pipeline.Recipe
+	outcome  plan.Outcome
+	out      Output
+	receipts []Receipt
+	writes   []table.Write
+}
+
 // perform applies policy to a listed outcome. The outcome goes as a whole:
 // one action that policy forbids or wants asked holds all of them back.
 func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recipe *pipeline.Recipe, o plan.Outcome, handles shape.Handles) Output {
@@ -213,8 +228,7 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
 	resolver := plan.Resolver{Content: handles.Content, Target: env.Place()}
 	strictest := plan.Auto
-	var writes []table.Write
-	var receipts []Receipt
+	d := deed{in: in, recipe: recipe, outcome: o}
 	for i, a := range o.Actions {
 		verdict := policy.Decide(o.Action(i), label)
 		strictest = min(strictest, verdict.Decision)
@@ -234,17 +248,18 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 			return ended(pipeline.PlanFailed, label)
 		}
 		w.Source, w.Label, w.Run = env.Source, label, env.Run
-		writes = append(writes, w)
-		receipts = append(receipts, h.receipt(env, label, i, a.Kind, digest))
+		d.writes = append(d.writes, w)
+		d.receipts = append(d.receipts, h.receipt(env, label, i, a.Kind, digest))
 	}
+	d.out = out
 	if !h.Live {
 		return out
 	}
 	switch strictest {
 	case plan.Auto:
-		return h.write(ctx, out, receipts, writes)
+		return h.once(ctx, d)
 	case plan.Ask:
-		return h.asked(ctx, in, recipe, out, receipts, writes)
+		return h.asked(ctx, d)
 	default:
 		return held(out, pipeline.PolicyNever, "refused")
 	}
@@ -269,13 +284,35 @@ func (h *Handler) receipt(env pipeline.Envelope, label plan.Label, i int, k plan
 	return r
 }
 
+// once performs a deed within its budgets. A run that has its receipts uses
+// nothing more.
+func (h *Handler) once(ctx context.Context, d deed) Output {
+	if len(d.recipe.Budgets()) > 0 {
+		before, err := h.Ledger.Receipts(ctx, d.in.Envelope.Run)
+		if err != nil {
+			return held(d.out, pipeline.StoreFailed, "failed")
+		}
+		if len(before) > 0 {
+			return h.write(ctx, d)
+		}
+	}
+	switch code := h.charge(ctx, d.recipe, d.in.Envelope, d.out.Label, performing(d.recipe.Shape(), d.outcome)); code {
+	case pipeline.OK:
+		return h.write(ctx, d)
+	case pipeline.OverBudget:
+		return held(d.out, code, "refused")
+	default:
+		return held(d.out, code, "failed")
+	}
+}
+
 // write commits receipts and rows at once. Where the run has its receipts
 // already, nothing is written and the answer is what they say; if they are of
 // another outcome than this one, that the run was performed before.
-func (h *Handler) write(ctx context.Context, out Output, receipts []Receipt, writes []table.Write) Output {
-	mine := receipts
+func (h *Handler) write(ctx context.Context, d deed) Output {
+	out, mine, receipts := d.out, d.receipts, d.receipts
 	if len(receipts) > 0 {
-		existing, stored, err := h.Ledger.Commit(ctx, receipts, writes)
+		existing, stored, err := h.Ledger.Commit(ctx, receipts, d.writes)
 		if err != nil {
 			return held(out, pipeline.StoreFailed, "failed")
 		}
@@ -330,6 +367,13 @@ func (h *Handler) Check() error {
 		return fmt.Errorf("act: want a clock")
 	case h.Live && h.Ledger == nil:
 		return fmt.Errorf("act: live: want a ledger")
+	}
+	for name, r := range h.Recipes {
+		for _, b := range r.Budgets() {
+			if h.Budgets == nil && (h.Live || b.Measure == plan.ModelCost) {
+				return fmt.Errorf("act: recipe %s has budgets: want a store of them", name)
+			}
+		}
 	}
 	return nil
 }

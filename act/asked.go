@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"decant.dev/act/table"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/approval"
 )
@@ -16,14 +15,15 @@ import (
 // asked performs an outcome that policy asks a person about once they have
 // approved just this, and otherwise says how the question stands. A run that
 // has its receipts is not asked about again.
-func (h *Handler) asked(ctx context.Context, in Input, recipe *pipeline.Recipe, out Output, receipts []Receipt, writes []table.Write) Output {
-	if before, err := h.Ledger.Receipts(ctx, in.Envelope.Run); err != nil {
+func (h *Handler) asked(ctx context.Context, d deed) Output {
+	out := d.out
+	if before, err := h.Ledger.Receipts(ctx, d.in.Envelope.Run); err != nil {
 		return held(out, pipeline.StoreFailed, "failed")
 	} else if len(before) > 0 {
-		return h.write(ctx, out, receipts, writes)
+		return h.write(ctx, d)
 	}
 	book := approval.Book{Store: h.Approvals, Authorizer: h.Authorizer, Own: h.Own, Clock: h.Clock}
-	question, err := h.question(ctx, in, recipe, out)
+	question, err := h.question(ctx, d.in, d.recipe, out)
 	if err != nil {
 		return held(out, pipeline.StoreFailed, "failed")
 	}
@@ -44,13 +44,13 @@ func (h *Handler) asked(ctx context.Context, in Input, recipe *pipeline.Recipe, 
 			return held(out, pipeline.ApproverLost, "refused")
 		}
 		// The receipts make this the only time, also where the mark is lost.
-		done := h.write(ctx, out, receipts, writes)
+		done := h.once(ctx, d)
 		if done.Status == pipeline.Done && book.Use(ctx, question.Run, question.Binding) != nil {
 			return held(out, pipeline.StoreFailed, "failed")
 		}
 		return done
 	case approval.Used:
-		return h.write(ctx, out, receipts, writes)
+		return h.once(ctx, d)
 	default:
 		return held(out, pipeline.ApprovalExpired, "refused")
 	}

@@ -237,11 +237,31 @@ func (a *App) printReport(r *pipeline.Recipe, report auditReport) {
 		}
 		fmt.Fprintln(a.Stdout)
 	}
+	a.printBudgets(r)
 	if len(report.Violations) == 0 {
 		fmt.Fprintln(a.Stdout, "  no breach")
 		return
 	}
 	for _, v := range report.Violations {
 		fmt.Fprintf(a.Stdout, "  breach: %s\n", v)
+	}
+}
+
+// printBudgets says what bounds how much a recipe does.
+func (a *App) printBudgets(r *pipeline.Recipe) {
+	if len(r.Budgets()) == 0 {
+		fmt.Fprintln(a.Stdout, "  budgets: none, so nothing bounds how often it acts")
+		return
+	}
+	fmt.Fprintln(a.Stdout, "  budgets")
+	for _, b := range r.Budgets() {
+		most, shares, _ := strings.Cut(b.String(), ", of which ")
+		fmt.Fprintf(a.Stdout, "    %s\n", most)
+		if shares != "" {
+			fmt.Fprintf(a.Stdout, "      of which %s\n", shares)
+		}
+	}
+	if cost := r.RunCost(); cost > 0 {
+		fmt.Fprintf(a.Stdout, "    a run may cost %d millionths of a dollar\n", cost)
 	}
 }

@@ -1,6 +1,8 @@
 package infra
 
 import (
+	"regexp"
+
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -8,6 +10,9 @@ import (
 
 // accessLog is a line for each request: no body, no header, no address.
 const accessLog = `{"request":"$context.requestId","time":"$context.requestTime","route":"$context.routeKey","status":"$context.status","bytes":"$context.responseLength","latency_ms":"$context.responseLatency"}`
+
+// parameter is a variable part of a route's path.
+var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
 // api takes deliveries. Whoever posts, the ingress verifies the signature
 // over the bytes as received.
@@ -45,10 +50,12 @@ func (p *Pipeline) httpAPI(phase Phase, id, description, method, path, reason st
 			ThrottlingRateLimit: &p.props.RequestsPerSecond, ThrottlingBurstLimit: &p.props.Burst, DetailedMetricsEnabled: true,
 		},
 	})
+	// In the ARN of a request each parameter of the path stands as its value.
+	requests := "*/" + method + parameter.ReplaceAllString(path, "*")
 	awslambda.NewCfnPermission(s, str(id+"MayInvoke"+phase.id()), &awslambda.CfnPermissionProps{
 		Action: str("lambda:InvokeFunction"), FunctionName: f.FunctionArn(), Principal: str("apigateway.amazonaws.com"),
 		SourceArn: cdk.Stack_Of(s).FormatArn(&cdk.ArnComponents{
-			Service: str("execute-api"), Resource: api.Ref(), ResourceName: str("*/" + method + path),
+			Service: str("execute-api"), Resource: api.Ref(), ResourceName: &requests,
 		}),
 	})
 	return api.AttrApiEndpoint()

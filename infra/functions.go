@@ -165,7 +165,7 @@ func (p *Pipeline) workers() {
 		env["DECANT_LIVE"] = str("true")
 	}
 	p.function(Act, "writes listed outcomes, and has never seen the text", p.props.Limits.Act, 256, env,
-		may("Receipts", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}, act),
+		may("Receipts", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"}, act),
 		may("RecordRun", []string{"dynamodb:UpdateItem"}, runs),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		may("Ask", []string{"dynamodb:GetItem", "dynamodb:PutItem"}, approvals),

@@ -38,7 +38,7 @@ func (p *Pipeline) stores() {
 	})
 	acknowledge(p.RawBucket, nag{id: "AwsSolutions-S1", reason: "Object keys are ids, and the roles that read or write objects are enumerated by the authority proof; CloudTrail data events record reads where an account wants them."})
 
-	p.ActTable = p.table("ActTable", "sk", "")
+	p.ActTable = p.table("ActTable", "sk", "ttl") // of counters; nothing else bears one
 	p.GrantsTable = p.table("GrantsTable", "sk", "")
 	p.RunsTable = p.table("RunsTable", "", "")
 	p.ApprovalsTable = p.table("ApprovalsTable", "", "ttl")

@@ -67,6 +67,7 @@ const (
 	OutcomesEmpty      Code = "outcomes_empty"       // the outcome list was never written
 	OutcomesStale      Code = "outcomes_stale"       // the outcome list is for another shape or policy
 	Paused             Code = "paused"               // a person has stopped the recipe
+	OverBudget         Code = "over_budget"          // a budget of the recipe is used up; the run may be tried again later
 
 	// Fetch.
 	TriggerTooLarge Code = "trigger_too_large" // the triggering message exceeds 256 KiB
@@ -106,7 +107,7 @@ var statusOf = map[Code]Status{
 	BodyTooLarge: Failed, MalformedEvent: Failed, MalformedBody: Failed, BodyMisfit: Failed,
 	Ping: Ignored, UnhandledEvent: Ignored, NoCommand: Ignored,
 	AgentsNeverTrigger: Dropped,
-	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused, Paused: Refused,
+	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused, Paused: Refused, OverBudget: Refused,
 	TriggerTooLarge: Failed, Unreadable: Quarantined,
 	NoAnswer: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,

@@ -31,6 +31,7 @@ var table = []struct {
 	{"outcomes_empty", "refused", 3, 500, false},
 	{"outcomes_stale", "refused", 3, 500, false},
 	{"paused", "refused", 3, 500, false},
+	{"over_budget", "refused", 3, 500, false},
 	{"trigger_too_large", "failed", 1, 413, true},
 	{"no_command", "ignored", 0, 202, true},
 	{"unreadable", "quarantined", 3, 500, true},

@@ -63,6 +63,13 @@ type Spec[T any] struct {
 	// Approvals is how many persons have to approve an outcome that policy
 	// asks about, 1 or 2; zero means 1.
 	Approvals int
+	// Budgets bound what the runs of the recipe use in a window of time, at most
+	// plan.MaxBudgets. Without any, nothing bounds how often it acts.
+	Budgets []plan.Budget
+	// RunCost is what the extractor may cost in one run at its worst, in
+	// millionths of a dollar. It is reserved before extract; zero is an extractor
+	// that costs nothing.
+	RunCost int64
 }
 
 // Recipe is a checked Spec. It is immutable and safe for concurrent use.
@@ -79,6 +86,8 @@ type Recipe struct {
 	pkgPath             string
 	maxDecide, maxCarry float64
 	approvals           int
+	budgets             []plan.Budget
+	runCost             int64
 	decide              func(*shape.Value, plan.Target) ([]plan.Action, shape.Handles, error)
 	skeletons           func(plan.Target, func([]plan.Action) bool) error
 	violations          []Violation
@@ -148,6 +157,7 @@ func Build[T any](s Spec[T]) *Recipe {
 	r := &Recipe{
 		name: s.Name, policy: s.Policy, events: slices.Clone(s.Events), outcomes: s.Outcomes,
 		schedules: slices.Clone(s.Schedules), maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
+		budgets: slices.Clone(s.Budgets), runCost: s.RunCost,
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
@@ -165,6 +175,7 @@ func Build[T any](s Spec[T]) *Recipe {
 		r.breach("approvals", "Approvals", "%d: want 1 or %d persons", s.Approvals, MaxApprovals)
 	}
 	r.checkSchedules()
+	r.checkBudgets()
 	for _, err := range s.Policy.Check() {
 		r.breach("policy_row", "Policy", "%v", err)
 	}
@@ -233,6 +244,30 @@ func (r *Recipe) breachShape(err error) {
 	}
 }
 
+func (r *Recipe) checkBudgets() {
+	if n := len(r.budgets); n > plan.MaxBudgets {
+		r.breach("budget", "Budgets", "%d: want at most %d", n, plan.MaxBudgets)
+	}
+	for i, b := range r.budgets {
+		if slices.ContainsFunc(r.budgets[:i], func(o plan.Budget) bool {
+			return o.Measure == b.Measure && o.Kind == b.Kind && o.Per == b.Per && o.Window == b.Window
+		}) {
+			r.breach("budget", fmt.Sprintf("Budgets[%d]", i), "counts what another counts: want one limit for each measure, user and window")
+		}
+		if err := b.Check(); err != nil {
+			r.breach("budget", fmt.Sprintf("Budgets[%d]", i), "%v", err)
+		}
+		for _, l := range plan.Labels() {
+			if most := b.Limit * int64(b.Share(l)) / 100; b.Measure == plan.ModelCost && r.runCost > most {
+				r.breach("budget", fmt.Sprintf("Budgets[%d]", i), "one run may cost %d and %s has %d: no such run would begin", r.runCost, l, most)
+			}
+		}
+	}
+	if r.runCost < 0 || r.runCost > plan.MaxLimit {
+		r.breach("budget", "RunCost", "%d: want 0 to %d millionths of a dollar", r.runCost, int64(plan.MaxLimit))
+	}
+}
+
 func (r *Recipe) checkLimits() {
 	b := r.bits
 	if b.Decide > r.maxDecide {
@@ -254,6 +289,13 @@ func (r *Recipe) Policy() plan.Policy { return r.policy }
 
 // Approvals returns how many persons have to approve what policy asks about.
 func (r *Recipe) Approvals() int { return r.approvals }
+
+// Budgets returns what bounds the use that runs of the recipe make.
+func (r *Recipe) Budgets() []plan.Budget { return slices.Clone(r.budgets) }
+
+// RunCost returns what the extractor may cost in one run at its worst, in
+// millionths of a dollar.
+func (r *Recipe) RunCost() int64 { return r.runCost }
 
 // Package returns the import path of the package that declares the shape,
 // which is where outcomes.json stands.
@@ -323,10 +365,10 @@ func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handl
 }
 
 // Digest identifies what act knows of the recipe: name, shape, policy,
-// approvals, events, schedules and outcome list.
+// approvals, events, schedules, budgets and outcome list.
 func (r *Recipe) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "decant recipe digest v2\n%s\n%s\n%d\n", r.name, r.policy.Digest(), r.approvals)
+	fmt.Fprintf(h, "decant recipe digest v3\n%s\n%s\n%d\n", r.name, r.policy.Digest(), r.approvals)
 	if r.shape != nil {
 		fmt.Fprintln(h, r.shape.Digest())
 	}
@@ -336,6 +378,14 @@ func (r *Recipe) Digest() string {
 	for _, s := range r.schedules {
 		fmt.Fprintf(h, "schedule %+q\n", []string{s.Name, s.Channel, s.Target.Repository, strconv.FormatInt(s.Target.Number, 10)})
 	}
+	for _, b := range r.budgets {
+		fmt.Fprintf(h, "budget %d %q %d %d %d", b.Measure, b.Kind, b.Per, b.Window, b.Limit)
+		for _, l := range plan.Labels() {
+			fmt.Fprintf(h, " %d", b.Share(l))
+		}
+		fmt.Fprintln(h)
+	}
+	fmt.Fprintln(h, "cost", r.runCost)
 	sum := sha256.Sum256(r.outcomes)
 	h.Write(sum[:])
 	return hex.EncodeToString(h.Sum(nil))

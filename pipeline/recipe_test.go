@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"decant.dev/act/plan"
 	"decant.dev/extract/shape"
@@ -20,6 +21,46 @@ func panicOf(f func()) (said string) {
 	}()
 	f()
 	return ""
+}
+
+func hourly(m plan.Measure, limit int64) plan.Budget {
+	return plan.Budget{Measure: m, Per: plan.PerRecipe, Window: time.Hour, Limit: limit}
+}
+
+func manyBudgets() (all []plan.Budget) {
+	for i := range plan.MaxBudgets + 1 {
+		b := hourly(plan.Runs, 10)
+		b.Window += time.Duration(i) * time.Minute
+		all = append(all, b)
+	}
+	return all
+}
+
+// Budgets and the cost of a run are reviewed with the recipe.
+func TestBudgetsEnterTheDigest(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for i, change := range []func(*Spec[note]){
+		func(*Spec[note]) {},
+		func(s *Spec[note]) { s.RunCost = 1 },
+		func(s *Spec[note]) { s.Budgets = []plan.Budget{hourly(plan.Runs, 10)} },
+		func(s *Spec[note]) { s.Budgets = []plan.Budget{hourly(plan.Runs, 11)} },
+		func(s *Spec[note]) { s.Budgets = []plan.Budget{hourly(plan.Actions, 10)} },
+		func(s *Spec[note]) { s.Budgets = manyBudgets()[1:2] },
+		func(s *Spec[note]) {
+			b := hourly(plan.Runs, 10)
+			b.Shares = map[plan.Label]int{plan.Unverified: 51}
+			s.Budgets = []plan.Budget{b}
+		},
+	} {
+		s := noteSpec()
+		change(&s)
+		d := New(s).Digest()
+		if before, twice := seen[d]; twice {
+			t.Errorf("changes %d and %d have one digest", before, i)
+		}
+		seen[d] = i
+	}
 }
 
 type open struct {
@@ -51,6 +92,11 @@ func TestNewPanicsWithWhatBuildGathers(t *testing.T) {
 		"event twice":     {either(spec(func(s *Spec[note]) { s.Events = []Event{{Name: "a.b"}, {"a.b", ActorsWords}} })), "event_name", []string{"Events"}, []string{"twice"}},
 		"unknown kind":    {either(spec(func(s *Spec[note]) { s.Policy = plan.Policy{"mail.send": plan.Always(plan.Ask)} })), "policy_row", []string{"Policy"}, []string{"mail.send", "table.row"}},
 		"label left out":  {either(spec(func(s *Spec[note]) { s.Policy = plan.Policy{plan.KindTableRow: {System: plan.Auto}} })), "policy_row", []string{"Policy"}, []string{"table.row", "unverified"}},
+		"bad budget":      {either(spec(func(s *Spec[note]) { s.Budgets = []plan.Budget{{Measure: plan.Runs}} })), "budget", []string{"Budgets[0]"}, []string{"PerRecipe"}},
+		"budget twice":    {either(spec(func(s *Spec[note]) { s.Budgets = []plan.Budget{hourly(plan.Runs, 10), hourly(plan.Runs, 20)} })), "budget", []string{"Budgets[1]"}, []string{"one limit"}},
+		"too many":        {either(spec(func(s *Spec[note]) { s.Budgets = manyBudgets() })), "budget", []string{"Budgets"}, []string{"17", "at most 16"}},
+		"a dear run":      {either(spec(func(s *Spec[note]) { s.RunCost, s.Budgets = 60, []plan.Budget{hourly(plan.ModelCost, 100)} })), "budget", []string{"Budgets[0]"}, []string{"60", "unverified has 50"}},
+		"a negative cost": {either(spec(func(s *Spec[note]) { s.RunCost = -1 })), "budget", []string{"RunCost"}, []string{"-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

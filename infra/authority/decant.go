@@ -47,7 +47,7 @@ func Decant() Expectation {
 			{Name: "DeadDeliveries", Type: aQueue, Ends: []string{"DeadDeliveries"}, Optional: true},
 			{Name: "GithubSecret", Type: "AWS::SecretsManager::Secret", Ends: []string{"GithubSecret", "GitHubSecret", ""}, Outside: "arn:*:secretsmanager:*:*:secret:*"},
 			{Name: "ApprovalTopic", Type: "AWS::SNS::Topic", Ends: []string{"ApprovalTopic", "Approvals", ""}, Optional: true},
-			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"WebhookApi", "Api", ""}, Optional: true},
+			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"WebhookApi"}, Optional: true},
 			{Name: "ContextApi", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"ContextApi"}, Optional: true},
 		},
 		Rights: decantRights(),
@@ -79,7 +79,7 @@ func decantDenies() []Right {
 	for _, who := range []string{"ActRole", "ApproveRole", "MachineRole"} {
 		list = append(list, right(who, "s3:*", "RawBucket"), right(who, "s3:*", "RawBucket/*"))
 	}
-	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "start"}, "SweepRole": {"raw", "prompt", "manifest"},
+	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "bundle", "start"}, "SweepRole": {"raw", "prompt", "bundle", "manifest"},
 		"ContextRole": {"raw", "prompt", "manifest", "start"}} {
 		for _, prefix := range prefixes {
 			list = append(list, right(who, "s3:*", "RawBucket/"+prefix+"/*"))
@@ -141,7 +141,7 @@ func decantRights() []Rule {
 		{right("ContextRole", "dynamodb:GetItem", "RunsTable"), Must},
 		{right("ContextRole", "dynamodb:GetItem", "GrantsTable"), Must},
 		{right("ApproveRole", "dynamodb:GetItem", "GrantsTable"), Must},
-		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Context", Condition{"aws:SourceArn", Pattern{"ContextApi", "/*"}}), May},
+		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Context", Condition{"aws:SourceArn", Pattern{"ContextApi", "/*/GET/api/v1/runs/*/context"}}), May},
 
 		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("raw/*")), Must},
 		{right("SweepRole", "s3:ListBucket", "RawBucket", withPrefix("start/*")), Must},
@@ -164,7 +164,7 @@ func decantRights() []Rule {
 		{right("ApproveRole", "states:SendTaskSuccess", "Machine"), Must},
 		{right("ApproveRole", "states:SendTaskFailure", "Machine"), May},
 
-		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{"Api", "/*"}}), May},
+		{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{"Api", "/*/POST/webhooks/github"}}), May},
 		{right(lambda, "lambda:InvokeFunction", "Ingress", Condition{"aws:SourceArn", Pattern{ID: "DeliveryQueue"}}), May},
 		{right(Service+"cloudwatch.amazonaws.com", "sns:Publish", "ApprovalTopic", Condition{"aws:SourceAccount", Pattern{Rest: ownAccount}}), May},
 	}

@@ -62,7 +62,7 @@ func places(resources object, typ string) map[Pattern]any {
 			out[Pattern{ID: k}] = whole
 		}
 		if typ == "AWS::S3::Bucket" {
-			for _, within := range []string{"/raw/*", "/prompt/*", "/manifest/*", "/start/*", "/other/*", "/raw/one"} {
+			for _, within := range []string{"/raw/*", "/prompt/*", "/bundle/*", "/manifest/*", "/start/*", "/other/*", "/raw/one"} {
 				out[Pattern{k, within}] = object{"Fn::Join": []any{"", []any{whole, within}}}
 			}
 		}

@@ -204,6 +204,25 @@ var ways = map[string]struct {
 			}
 		}
 	}, []string{"service:apigateway.amazonaws.com", "lambda:InvokeFunction on PipelineIngress"}},
+	"an api of contexts that any route of it serves": {func(r object, of names) {
+		source(r, of, "Context")[8] = "/*"
+	}, []string{"service:apigateway.amazonaws.com", "lambda:InvokeFunction on PipelineContext"}},
+	"an api of contexts that writes": {func(r object, of names) {
+		source(r, of, "Context")[8] = "/*/*/api/v1/runs/*/context"
+	}, []string{"service:apigateway.amazonaws.com", "lambda:InvokeFunction on PipelineContext"}},
+	"the api of deliveries before the contexts": {func(r object, of names) {
+		source(r, of, "Context")[7] = object{"Ref": of("AWS::ApiGatewayV2::Api", "WebhookApi")}
+	}, []string{"service:apigateway.amazonaws.com", "lambda:InvokeFunction on PipelineContext"}},
+	"the api of contexts before the ingress": {func(r object, of names) {
+		source(r, of, "Ingress")[7] = object{"Ref": of("AWS::ApiGatewayV2::Api", "ContextApi")}
+	}, []string{"service:apigateway.amazonaws.com", "lambda:InvokeFunction on PipelineIngress"}},
+	"a context that writes bundles": {func(r object, of names) {
+		statement(r, of, "ContextRole", 2)["Action"] = "s3:PutObject"
+	}, []string{"ContextRole", "s3:PutObject on PipelineRawBucket"}},
+	"an answer that makes an approver": {func(r object, of names) {
+		grantsOf(r, of, "Allow")["Action"] = "dynamodb:PutItem"
+		grantsOf(r, of, "Deny")["Action"] = "dynamodb:UpdateItem"
+	}, []string{"ApproveRole", "may dynamodb:PutItem on PipelineGrantsTable", "is not denied dynamodb:PutItem on GrantsTable"}},
 	"a queue that invokes act": {func(r object, of names) {
 		r["More"] = object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{"FunctionName": object{"Ref": of(aFunction, "Act")}, "EventSourceArn": arnOf(of("AWS::SQS::Queue", "FailureQueue"))}}
 	}, []string{"service:lambda.amazonaws.com", "lambda:InvokeFunction on PipelineAct"}},
@@ -297,6 +316,30 @@ var ways = map[string]struct {
 	"an older policy language": {func(r object, of names) {
 		props(r, of(aPolicy, "ActRoleDefaultPolicy"))["PolicyDocument"].(object)["Version"] = "2008-10-17"
 	}, []string{"ActRoleDefaultPolicy", "Version"}},
+}
+
+// source are the parts of the ARN whose requests may invoke a function: the
+// API is the eighth and the route the ninth.
+func source(r object, of names, function string) []any {
+	for k, v := range r {
+		if v.(object)["Type"] == "AWS::Lambda::Permission" && props(r, k)["FunctionName"].(object)["Fn::GetAtt"].([]any)[0] == of(aFunction, function) {
+			return props(r, k)["SourceArn"].(object)["Fn::Join"].([]any)[1].([]any)
+		}
+	}
+	return nil
+}
+
+// grantsOf is what approve is allowed or denied on grants.
+func grantsOf(r object, of names, effect string) object {
+	for i := range 20 {
+		s := statement(r, of, "ApproveRole", i)
+		resource, _ := s["Resource"].(object)
+		at, _ := resource["Fn::GetAtt"].([]any)
+		if s["Effect"] == effect && len(at) > 0 && at[0] == of(aTable, "GrantsTable") {
+			return s
+		}
+	}
+	return nil
 }
 
 // listing are the conditions under which the sweep lists markers.

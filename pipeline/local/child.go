@@ -52,6 +52,9 @@ type childConfig struct {
 	Paused  string            `json:"paused"`  // the directory of the recipes that are stopped
 	// Approvals is the directory of what persons were asked and answered.
 	Approvals string `json:"approvals"`
+	// Budgets is the directory of what is used of budgets; empty where no recipe
+	// has any.
+	Budgets string `json:"budgets,omitzero"`
 }
 
 // builder makes a phase's handler in its child. The client reaches the hosts
@@ -217,27 +220,45 @@ func extractHandler(pipelines []Pipeline, client *http.Client) handler {
 }
 
 func actHandler(pipelines []Pipeline, c childConfig) (handler, error) {
-	if !c.Live {
-		return actHandlerOn(pipelines, c, nil, nil)
-	}
-	ledger, err := store.OpenLedger(c.Ledger)
+	kept, err := openActStores(c)
 	if err != nil {
 		return nil, err
 	}
-	approvals, err := store.OpenApprovals(c.Approvals)
-	if err != nil {
-		return nil, err
-	}
-	return actHandlerOn(pipelines, c, ledger, approvals)
+	return actHandlerOn(pipelines, c, kept)
 }
 
-func actHandlerOn(pipelines []Pipeline, c childConfig, ledger act.Ledger, approvals approval.Store) (handler, error) {
+// actStores are act's own tables; those that this child does not need are nil.
+type actStores struct {
+	ledger    act.Ledger
+	approvals approval.Store
+	budgets   act.Budgets
+}
+
+func openActStores(c childConfig) (kept actStores, err error) {
+	if c.Budgets != "" {
+		if kept.budgets, err = store.OpenBudgets(c.Budgets, time.Now); err != nil {
+			return kept, err
+		}
+	}
+	if !c.Live {
+		return kept, nil
+	}
+	if kept.ledger, err = store.OpenLedger(c.Ledger); err != nil {
+		return kept, err
+	}
+	kept.approvals, err = store.OpenApprovals(c.Approvals)
+	return kept, err
+}
+
+func actHandlerOn(pipelines []Pipeline, c childConfig, kept actStores) (handler, error) {
 	h := &act.Handler{
 		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants), Admissions: act.NewAdmissions(),
-		Paused: NewPauses(c.Paused), Approvals: approvals, Own: c.Own, Live: c.Live, Ledger: ledger, Clock: time.Now,
+		Paused: NewPauses(c.Paused), Budgets: kept.budgets, Approvals: kept.approvals, Own: c.Own, Live: c.Live, Ledger: kept.ledger, Clock: time.Now,
 	}
 	for _, p := range pipelines {
-		h.Recipes[p.Recipe.Name()] = p.Recipe
+		if _, served := c.Digests[p.Recipe.Name()]; served {
+			h.Recipes[p.Recipe.Name()] = p.Recipe
+		}
 	}
 	if err := h.Check(); err != nil {
 		return nil, err

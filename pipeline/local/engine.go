@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"decant.dev/act/plan"
 	"decant.dev/extract"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local/sandbox"
@@ -159,8 +160,8 @@ func (e *Engine) openStores(dir string) (err error) {
 }
 
 // preparePhases says what each child holds: fetch and context read grants;
-// extract has no file at all; act reads grants and, where it writes, has its
-// own tables.
+// extract has no file at all; act reads grants, counts what budgets allow and,
+// where it writes, has its own tables.
 func (e *Engine) preparePhases(dir string) error {
 	grants, ledger, approvals := filepath.Join(dir, grantsDir), filepath.Join(dir, "act"), filepath.Join(dir, approvalsDir)
 	paused := filepath.Join(grants, pausedDir)
@@ -171,6 +172,12 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
 		Ledger: ledger, Paused: paused, Approvals: approvals}
+	if e.budgeted() {
+		config.Budgets = filepath.Join(dir, budgetsDir)
+		if err := os.MkdirAll(config.Budgets, 0o700); err != nil {
+			return fmt.Errorf("state directory: %w", err)
+		}
+	}
 	if e.config.Grants != "" {
 		config.Grants = filepath.Join(grants, "given.json")
 		e.grants = grantsCopy{from: e.config.Grants, to: config.Grants}
@@ -202,6 +209,9 @@ func (e *Engine) preparePhases(dir string) error {
 	if e.config.Live {
 		acts.ReadWrite = []string{ledger, approvals}
 	}
+	if config.Budgets != "" {
+		acts.ReadWrite = append(acts.ReadWrite, config.Budgets)
+	}
 	e.fetches, e.extracts, e.contexts = map[bool]*phase{}, map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
 		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
@@ -215,12 +225,26 @@ func (e *Engine) preparePhases(dir string) error {
 	return nil
 }
 
+// budgeted reports whether a recipe has budgets that this engine's runs use: a
+// staged run uses nothing but money.
+func (e *Engine) budgeted() bool {
+	for _, p := range e.pipelines {
+		for _, b := range p.Recipe.Budgets() {
+			if e.config.Live || b.Measure == plan.ModelCost {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Where the state directory keeps what people decide.
 const (
 	grantsDir    = "grants"
 	grantsName   = "grants.json"
 	pausedDir    = "paused" // in grantsDir
 	approvalsDir = "approvals"
+	budgetsDir   = "budgets"
 )
 
 // childLimits keep a child small: its work is one item at a time.

@@ -161,7 +161,8 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 		"context for the rest":   {"grants/grants.json": {Read: true}},
 		"extract for unverified": {},
 		"extract for the rest":   {},
-		"act":                    {"grants/grants.json": {Read: true}, "act/act.db": {Read: true, Write: true}, "approvals/approvals.db": {Read: true, Write: true}},
+		"act": {"grants/grants.json": {Read: true}, "act/act.db": {Read: true, Write: true}, "approvals/approvals.db": {Read: true, Write: true},
+			"budgets/budgets.db": {Read: true, Write: true}},
 	}
 	for name, allowed := range may {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +183,7 @@ func TestPhasesOpenOnlyTheirOwnDirectories(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			for _, kept := range []string{"raw/blobs.db", "prompts/live/blobs.db", "journal/journal.db", "bundles/live/bundles.db", "act/act.db", "approvals/approvals.db", "grants/grants.json"} {
+			for _, kept := range []string{"raw/blobs.db", "prompts/live/blobs.db", "journal/journal.db", "bundles/live/bundles.db", "act/act.db", "approvals/approvals.db", "budgets/budgets.db", "grants/grants.json"} {
 				if !slices.Contains(paths, filepath.Join(dir, kept)) {
 					t.Fatalf("the engine keeps no %s: the test would prove nothing", kept)
 				}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"decant.dev/act"
+	"decant.dev/act/plan"
 	"decant.dev/act/table"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local/store"
@@ -24,7 +25,7 @@ import (
 const (
 	killDir    = "DECANT_TEST_KILL_DIR" // the engine's directory
 	killAt     = "DECANT_TEST_KILL_AT"  // the number of the point, 0 for none
-	killLedger = "DECANT_TEST_KILL_ACT" // "before" or "after": act's own child dies there, once
+	killLedger = "DECANT_TEST_KILL_ACT" // "before commit" and the like: act's own child dies there, once
 )
 
 func init() {
@@ -122,56 +123,80 @@ func TestKilledAnywhereWritesOnce(t *testing.T) {
 	}
 }
 
-// mortal is a ledger whose process dies at its first commit.
+// mortal are act's tables in a process that dies at the first call of one
+// name, before it or after.
 type mortal struct {
 	act.Ledger
-	side string
-	mark string
+	act.Budgets
+	at   string // "before commit", "after charge", …
+	mark string // the file that says that it has died
+}
+
+// die ends the process where at is the point that it dies at.
+func (m mortal) die(at string) {
+	if at != m.at {
+		return
+	}
+	if f, err := os.OpenFile(m.mark, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = f.Close()
+		os.Exit(9)
+	}
 }
 
 func (m mortal) Commit(ctx context.Context, r []act.Receipt, w []table.Write) ([]act.Receipt, bool, error) {
-	if _, err := os.Stat(m.mark); err == nil {
-		return m.Ledger.Commit(ctx, r, w)
+	m.die("before commit")
+	existing, stored, err := m.Ledger.Commit(ctx, r, w)
+	m.die("after commit")
+	return existing, stored, err
+}
+
+// Charge dies at the run's second charge, which is that of its outcome, where
+// the point says so.
+func (m mortal) Charge(ctx context.Context, run string, spends []plan.Spend) (bool, error) {
+	what := " begin"
+	if strings.Contains(spends[len(spends)-1].Key, fmt.Sprintf("/%d/", plan.CarriedBits)) {
+		what = " charge"
 	}
-	if err := os.WriteFile(m.mark, nil, 0o600); err != nil {
-		return nil, false, err
-	}
-	if m.side == "after" {
-		if _, _, err := m.Ledger.Commit(ctx, r, w); err != nil {
-			return nil, false, err
-		}
-	}
-	os.Exit(9)
-	return nil, false, nil
+	m.die("before" + what)
+	within, err := m.Budgets.Charge(ctx, run, spends)
+	m.die("after" + what)
+	return within, err
 }
 
 func killedAct() bool {
-	side := os.Getenv(killLedger)
-	return side != "" && childWith(map[string]builder{
+	at := os.Getenv(killLedger)
+	return at != "" && childWith(map[string]builder{
 		phaseAct: func(c childConfig, _ *http.Client) (handler, error) {
-			l, err := store.OpenLedger(c.Ledger)
+			kept, err := openActStores(c)
 			if err != nil {
 				return nil, err
 			}
-			a, err := store.OpenApprovals(c.Approvals)
-			if err != nil {
-				return nil, err
-			}
-			return actHandlerOn(testPipelines(), c, mortal{l, side, filepath.Join(c.Ledger, "died")}, a)
+			m := mortal{kept.ledger, kept.budgets, at, filepath.Join(c.Ledger, "died")}
+			kept.ledger, kept.budgets = m, m
+			return actHandlerOn(testPipelines(), c, kept)
 		},
 	})
 }
 
-// Act's own process dying at its commit is answered by a second one: the
-// receipts keep it from writing twice.
+// Act's own process dying at its commit, or as it counts, is answered by a
+// second one: the receipts keep it from writing twice, and the charges from
+// counting twice.
 func TestActDyingAtItsCommitWritesOnce(t *testing.T) {
 	t.Parallel()
-	for _, side := range []string{"before", "after"} {
-		t.Run(side, func(t *testing.T) {
+	for i, at := range []string{"before begin", "after begin", "before charge", "after charge", "before commit", "after commit"} {
+		t.Run(at, func(t *testing.T) {
 			t.Parallel()
+			began := time.Now()
 			e := openEngine(t, Config{Live: true})
-			e.act.phase.env = append(e.act.phase.env[:len(e.act.phase.env):len(e.act.phase.env)], killLedger+"="+side)
-			r := e.Deliver(context.Background(), delivery(t, payload(12, "The exporter crashes", report, 4000)))[0]
+			e.act.phase.env = append(e.act.phase.env[:len(e.act.phase.env):len(e.act.phase.env)], killLedger+"="+at)
+			d := delivery(t, payload(120+i, "The exporter crashes", report, 4000))
+			var err error
+			r := e.Deliver(context.Background(), d)[0]
+			if r.Reason == pipeline.PhaseDied && strings.HasSuffix(at, " begin") { // a fresh child's end is the run's
+				if r, err = e.Again(context.Background(), r.Run); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if r.Status != pipeline.Done {
 				t.Errorf("%s %s, want done", r.Status, r.Reason)
 			}
@@ -180,6 +205,33 @@ func TestActDyingAtItsCommitWritesOnce(t *testing.T) {
 			}
 			if rows := ledgerRows(t, e, "triage"); len(rows) != 1 {
 				t.Errorf("%d rows, want 1", len(rows))
+			}
+			entry, _, err := e.Journal().Get(context.Background(), r.Run, store.LiveMode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := store.OpenBudgets(e.act.phase.config.Budgets, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			env, err := pipeline.DecodeEnvelope(entry.Envelope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			use := plan.Use{Recipe: "issues", Channel: env.Channel, Actor: env.Actor.ID, Label: plan.Unverified, At: time.Now()}
+			if use.At.Truncate(time.Hour) != began.Truncate(time.Hour) {
+				return // the windows changed meanwhile
+			}
+			for _, budget := range e.pipelines["issues"].Recipe.Budgets() {
+				if budget.Measure != plan.Runs {
+					continue
+				}
+				for _, s := range budget.Spends(use, 1) {
+					if n, err := b.Used(context.Background(), s.Key); n != 1 || err != nil {
+						t.Errorf("%s: used %d, %v; want 1", s.Key, n, err)
+					}
+				}
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func account(id int, login, kind string) string {
 // payload is GitHub's delivery of one opened issue, of size bytes if that is
 // more than it needs.
 func payload(number int, title, body string, size int) []byte {
-	reporter := account(7000+number%50, "reporter", "User")
+	reporter := account(7000+number, "reporter", "User")
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"action":"opened","issue":{"id":%d,"number":%d,"title":%s,"user":%s,"labels":[],"state":"open","locked":false,"assignee":%s,"comments":0,"body":%s},`,
 		90000+number, number, strconv.Quote(title), reporter, account(12, "maintainer", "User"), strconv.Quote(body))
@@ -106,7 +106,7 @@ func needSandbox(t *testing.T) {
 
 // testPipelines are all that a child of this test binary may be asked for.
 func testPipelines() []Pipeline {
-	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines(), adapterPipelines(), forgedPipelines(), feedPipelines())
+	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines(), adapterPipelines(), forgedPipelines(), feedPipelines(), []Pipeline{costlyPipeline()})
 }
 
 // entries are other things that this test binary may have been started for;

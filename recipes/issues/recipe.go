@@ -10,6 +10,7 @@ package issues
 import (
 	_ "embed"
 	"slices"
+	"time"
 
 	"github.com/invopop/jsonschema"
 
@@ -67,6 +68,13 @@ var Recipe = pipeline.New(pipeline.Spec[Triage]{
 		{Name: "issues.moved", Reads: pipeline.OthersWords},
 		{Name: "issues.edited", Reads: pipeline.OthersWords},
 		{Name: "issue_comment.created", Reads: pipeline.OthersWords},
+	},
+	Budgets: []plan.Budget{
+		{Measure: plan.Runs, Per: plan.PerSource, Window: time.Hour, Limit: 2000},
+		{Measure: plan.Runs, Per: plan.PerActor, Window: time.Hour, Limit: 60},
+		{Measure: plan.Actions, Kind: plan.KindGitHubComment, Per: plan.PerSource, Window: 24 * time.Hour, Limit: 200},
+		{Measure: plan.Actions, Kind: plan.KindGitHubClose, Per: plan.PerSource, Window: 24 * time.Hour, Limit: 50},
+		{Measure: plan.CarriedBits, Per: plan.PerSource, Window: 24 * time.Hour, Limit: 8 << 20}, // about a mebibyte
 	},
 	MaxDecide: 17, MaxCarry: 3300, // bits: 160 characters of any script are 3,214
 })

@@ -3,6 +3,7 @@ package emulators
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -75,4 +76,9 @@ func TestGrantsConform(t *testing.T) {
 func TestEditedGrantsConform(t *testing.T) {
 	testCredentials(t)
 	conformance.TestGrants(t, grants.Open(region, open(t).url, "Grants"))
+}
+
+func TestBudgetsConform(t *testing.T) {
+	testCredentials(t)
+	conformance.TestBudgets(t, tables.Open(region, open(t).url).Budgets("Act"), time.Now().Add(time.Hour))
 }

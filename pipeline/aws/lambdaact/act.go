@@ -43,6 +43,7 @@ func Main(recipes ...*pipeline.Recipe) {
 		Ledger:     db.Ledger(env.Get(environment.ActTable)),
 		Runs:       db.Runs(env.Get(environment.RunsTable), time.Now),
 		Paused:     held,
+		Budgets:    db.Budgets(env.Get(environment.ActTable)),
 		Approvals:  approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable)),
 		Own:        env.Own(),
 		Live:       env.Live(),
@@ -68,6 +69,7 @@ type Config struct {
 	Ledger     act.Ledger
 	Runs       Runs
 	Paused     act.Paused
+	Budgets    act.Budgets
 	Approvals  approval.Store
 	Own        []string // identities that our sinks use
 	Live       bool     // outcomes are written and not only staged
@@ -90,7 +92,7 @@ func New(c Config) (*Handler, error) {
 		return nil, errors.New("act: want a table of runs")
 	}
 	h := &Handler{c.Runs, act.Handler{
-		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Paused: c.Paused,
+		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Paused: c.Paused, Budgets: c.Budgets,
 		Approvals: c.Approvals, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
 	}}
 	for name, r := range recipes {

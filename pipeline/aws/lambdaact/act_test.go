@@ -31,6 +31,8 @@ type world struct {
 	pausing  error
 	records  map[string]approval.Record
 	approval error
+	spent    bool // no budget has room
+	charging error
 }
 
 func (w *world) HoldsTrigger(_ context.Context, _, channel string) (bool, error) {
@@ -45,6 +47,9 @@ func (w *world) Commit(context.Context, []act.Receipt, []table.Write) ([]act.Rec
 func (w *world) Acted(_ context.Context, _ string, _ jsontext.Value, out act.Output) error {
 	w.acted = append(w.acted, out)
 	return w.runs
+}
+func (w *world) Charge(context.Context, string, []plan.Spend) (bool, error) {
+	return !w.spent, w.charging
 }
 func (w *world) Paused(context.Context, string) (bool, error) { return w.paused, w.pausing }
 func (w *world) Get(_ context.Context, run string) (approval.Record, bool, error) {
@@ -63,7 +68,7 @@ func (w *world) Put(_ context.Context, r approval.Record) (bool, error) {
 func handler(t *testing.T, w *world, live bool) *Handler {
 	t.Helper()
 	h, err := New(Config{
-		Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Approvals: w, Live: live,
+		Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Budgets: w, Approvals: w, Live: live,
 		Clock: func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {
@@ -229,6 +234,23 @@ func TestAPausedRecipeIsRefusedWithItsCode(t *testing.T) {
 	}
 }
 
+// Both of act's answers ask budgets: a run begins within them, and an action
+// that is counted is performed within them.
+func TestARunOverBudgetIsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
+	lacking := strings.Replace(bug, `"missing":[]`, `"missing":["steps"]`, 1) // what lacks something is commented on
+	for _, structure := range []string{"", lacking} {
+		w := &world{spent: true}
+		if _, code, err := ask(t, handler(t, w, true), structure); code != pipeline.OverBudget || err != nil || w.commits != 0 {
+			t.Errorf("%.40s: got %s, %v, %d commits", structure, code, err, w.commits)
+		}
+		w = &world{charging: client.RetryableError{}}
+		if _, _, err := ask(t, handler(t, w, true), structure); err != (client.RetryableError{}) || len(w.acted) != 0 {
+			t.Errorf("%.40s: got %v and %d records, want to be asked again", structure, err, len(w.acted))
+		}
+	}
+}
+
 // FuzzHandle: whatever act is asked, it neither panics nor commits on what is
 // no envelope and structure.
 func FuzzHandle(f *testing.F) {
@@ -236,7 +258,7 @@ func FuzzHandle(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	w := &world{}
-	h, err := New(Config{Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Approvals: w, Live: true, Clock: time.Now})
+	h, err := New(Config{Recipes: []*pipeline.Recipe{issues.Recipe}, Authorizer: w, Admissions: everyone{}, Ledger: w, Runs: w, Paused: w, Budgets: w, Approvals: w, Live: true, Clock: time.Now})
 	if err != nil {
 		f.Fatal(err)
 	}

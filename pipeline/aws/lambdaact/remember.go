@@ -17,6 +17,7 @@ import (
 type ports struct {
 	admissions act.Admissions
 	paused     act.Paused
+	budgets    act.Budgets
 	ledger     act.Ledger
 	approvals  approval.Store
 	transient  bool // asking the same question again may help
@@ -25,8 +26,11 @@ type ports struct {
 // remembering returns act with its stores wrapped.
 func (h *Handler) remembering() (act.Handler, *ports) {
 	asked := h.act
-	p := &ports{admissions: asked.Admissions, paused: asked.Paused, ledger: asked.Ledger, approvals: asked.Approvals}
+	p := &ports{admissions: asked.Admissions, paused: asked.Paused, budgets: asked.Budgets, ledger: asked.Ledger, approvals: asked.Approvals}
 	asked.Admissions, asked.Paused, asked.Ledger, asked.Approvals = p, p, p, approvalPorts{p}
+	if asked.Budgets != nil {
+		asked.Budgets = p
+	}
 	return asked, p
 }
 
@@ -48,6 +52,11 @@ func (p *ports) Admitted(ctx context.Context, run string) (plan.Label, bool, err
 func (p *ports) Paused(ctx context.Context, recipe string) (bool, error) {
 	paused, err := p.paused.Paused(ctx, recipe)
 	return paused, p.seen(err)
+}
+
+func (p *ports) Charge(ctx context.Context, run string, spends []plan.Spend) (bool, error) {
+	within, err := p.budgets.Charge(ctx, run, spends)
+	return within, p.seen(err)
 }
 
 func (p *ports) Receipts(ctx context.Context, run string) ([]act.Receipt, error) {

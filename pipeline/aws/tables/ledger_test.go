@@ -32,7 +32,7 @@ func TestACommitIsConditionalOnEachReceiptAndTheRun(t *testing.T) {
 	t.Parallel()
 	l := &Ledger{table: "Act"}
 	puts, err := l.puts(run, []act.Receipt{receipt(0), receipt(3)}, []table.Write{
-		{Table: "triage", Key: "a#1", Source: "github", Label: plan.Unverified, Run: run, Columns: []table.Cell{{Name: "pk", Value: "x"}, {Name: "sk", Value: int64(1)}}},
+		{Table: "triage", Key: "a#1", Source: "github", Label: plan.Unverified, Run: run, Columns: []table.Cell{{Name: "pk", Value: "x"}, {Name: "sk", Value: int64(1)}, {Name: "ttl", Value: int64(1)}}},
 		{Table: "triage", Key: "a#1", Label: plan.Unverified, Run: run},
 	})
 	if err != nil {
@@ -40,6 +40,9 @@ func TestACommitIsConditionalOnEachReceiptAndTheRun(t *testing.T) {
 	}
 	var got []string
 	for _, p := range puts {
+		if p.Put.Item["ttl"] != nil {
+			t.Errorf("%s may expire", item.TextOf(p.Put.Item, "pk"))
+		}
 		conditional := p.Put.ConditionExpression != nil && *p.Put.ConditionExpression == "attribute_not_exists(pk)"
 		got = append(got, fmt.Sprint(item.TextOf(p.Put.Item, "pk"), " ", item.TextOf(p.Put.Item, "sk"), " ", conditional))
 	}

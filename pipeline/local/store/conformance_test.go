@@ -93,3 +93,13 @@ func TestEditedGrantsFileConforms(t *testing.T) {
 	t.Parallel()
 	conformance.TestGrants(t, local.NewGrants(local.GrantsPath(t.TempDir())))
 }
+
+func TestBudgetsConform(t *testing.T) {
+	t.Parallel()
+	b, err := store.OpenBudgets(t.TempDir(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	conformance.TestBudgets(t, b, time.Now().Add(time.Hour))
+}
