@@ -1,6 +1,9 @@
 package extract
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Access is how an adapter fetches its run's context for itself, while the run
 // is active: GET URL with the header "Authorization: Bearer <Token>". The zero
@@ -21,9 +24,11 @@ type Adapter interface {
 	WantsContext() bool
 }
 
-// WantsContext reports whether an extractor asks for access to its runs'
-// contexts.
+// WantsContext reports whether an extractor or a part of it asks for access to
+// its runs' contexts.
 func WantsContext(x Extractor) bool {
-	a, ok := x.(Adapter)
-	return ok && a.WantsContext()
+	return slices.ContainsFunc(parts(x), func(part Extractor) bool {
+		a, ok := part.(Adapter)
+		return ok && a.WantsContext()
+	})
 }

@@ -30,6 +30,7 @@ type Answer struct {
 	Projected bool // it answers to a projection of the shape: null stands for the absence of an optional field
 	Steps     []Step
 	Usage     Usage
+	Stage     string // the name of the part that answered, where an extractor has several
 }
 
 // Step is one entry of the closed trace: which rule decided a field. None of

@@ -19,10 +19,13 @@ type Input struct {
 	Run    string         `json:"run"`
 	Object jsontext.Value `json:"object"`
 	Access Access         `json:"access,omitzero"`
+	// Recorded is the structure that the run had before: where it is set no
+	// extractor is asked, and what it was worth is found out again.
+	Recorded jsontext.Value `json:"recorded,omitzero"`
 }
 
 // Output is a canonical structure with its trace, or the code that ended the
-// run.
+// run. Of answers that did not decode the trace has sizes and digests.
 type Output struct {
 	Structure jsontext.Value `json:"structure,omitzero"`
 	Trace     Trace          `json:"trace,omitzero"`
@@ -33,6 +36,9 @@ type Output struct {
 type Handler struct {
 	Shapes     map[string]*shape.Shape
 	Extractors map[string]Extractor
+	// Replay makes the extractor that answers with a recorded structure. Where
+	// it is nil, an Input with one is refused.
+	Replay func(recorded []byte) Extractor
 }
 
 // MaxTurns is the first question and one correction.
@@ -55,10 +61,18 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		return Output{Code: pipeline.Unreadable}
 	}
 	request := Request{Prompt: prompt, Context: run, Shape: s}
+	if len(in.Recorded) > 0 {
+		if h.Replay == nil {
+			return Output{Code: pipeline.PhaseMisbehave}
+		}
+		x = h.Replay(in.Recorded)
+	}
 	if WantsContext(x) {
 		request.Access = in.Access
 	}
 	var used Usage
+	var refused []Refused
+	last := Answer{}
 	for range MaxTurns {
 		answer, err := x.Extract(ctx, request)
 		if err != nil {
@@ -71,6 +85,8 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		value, err := answer.decode(s)
 		if err != nil {
 			request.Broken = ruleOf(err)
+			refused = append(refused, Refused{len(answer.Candidate), DigestOfBytes(answer.Candidate)})
+			last = Answer{Stage: answer.Stage}
 			continue
 		}
 		structure := value.Encode()
@@ -80,9 +96,13 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 		if !grounded(s, value, run.Elements) {
 			return Output{Code: pipeline.Ungrounded}
 		}
-		return Output{Structure: structure, Trace: traceOf(x, answer, used, prompt)}
+		trace := traceOf(x, answer, used, prompt, in.Object)
+		trace.Refused = refused
+		return Output{Structure: structure, Trace: trace}
 	}
-	return Output{Code: pipeline.Undecodable}
+	trace := traceOf(x, last, used, prompt, in.Object)
+	trace.Refused = refused
+	return Output{Code: pipeline.Undecodable, Trace: trace}
 }
 
 // decode reads a candidate strictly, in the spelling that it was asked for.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,7 +85,10 @@ func ask(tb testing.TB, x Extractor, in Input) Output {
 	if (out.Code == pipeline.OK) != (len(out.Structure) > 0) || !out.Code.Known() {
 		tb.Fatalf("want a structure or a code of the list, got %d bytes and %q", len(out.Structure), out.Code)
 	}
-	if out.Code != pipeline.OK && fmt.Sprintf("%+v", out.Trace) != fmt.Sprintf("%+v", Trace{}) {
+	if (len(out.Trace.Refused) == MaxTurns) != (out.Code == pipeline.Undecodable) {
+		tb.Fatalf("a run that ended with %q has %d refused answers", out.Code, len(out.Trace.Refused))
+	}
+	if out.Code != pipeline.OK && out.Code != pipeline.Undecodable && fmt.Sprintf("%+v", out.Trace) != fmt.Sprintf("%+v", Trace{}) {
 		tb.Fatalf("a run that ended with %q has a trace: %+v", out.Code, out.Trace)
 	}
 	return out
@@ -97,12 +101,38 @@ func input(tb testing.TB) Input {
 
 func TestStructureIsCanonicalWhateverTheSpelling(t *testing.T) {
 	t.Parallel()
-	out := ask(t, turns(" {\n\"quote\" : \"ALPH\\u0041\", \"kind\":\"b\"}\t"), input(t))
+	in := input(t)
+	out := ask(t, turns(" {\n\"quote\" : \"ALPH\\u0041\", \"kind\":\"b\"}\t"), in)
 	if got := string(out.Structure); got != `{"kind":"b","quote":"ALPHA"}` {
 		t.Errorf("got %s, %q", got, out.Code)
 	}
-	if out.Trace.Extractor != "scripted" || out.Trace.Prompt != (Counted{Included: 2, Truncated: 1}) {
+	if out.Trace.Extractor != "scripted" || out.Trace.Prompt != (Counted{SHA256: DigestOfBytes(in.Object), Included: 2, Truncated: 1}) {
 		t.Errorf("trace: %+v", out.Trace)
+	}
+}
+
+// Of answers that do not decode their sizes and digests are kept, and nothing
+// else.
+func TestAnUndecodableAnswerLeavesSizeAndDigest(t *testing.T) {
+	t.Parallel()
+	first, second := `{"kind":"SECRETWORD"}`, "SECRETWORD"
+	for _, tc := range []struct {
+		x    *scripted
+		want []string
+		code pipeline.Code
+	}{
+		{turns(first, second), []string{first, second}, pipeline.Undecodable},
+		{turns(first, `{"kind":"a"}`), []string{first}, pipeline.OK},
+		{turns(`{"kind":"a"}`), nil, pipeline.OK},
+	} {
+		out := ask(t, tc.x, input(t))
+		var want []Refused
+		for _, answer := range tc.want {
+			want = append(want, Refused{len(answer), DigestOfBytes([]byte(answer))})
+		}
+		if out.Code != tc.code || !slices.Equal(out.Trace.Refused, want) || strings.Contains(fmt.Sprintf("%+v", out), "SECRETWORD") {
+			t.Errorf("got %q with %+v, want %q with %+v", out.Code, out.Trace.Refused, tc.code, want)
+		}
 	}
 }
 

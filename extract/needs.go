@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,12 +13,45 @@ type Reaching interface {
 	Hosts() []string
 }
 
-// HostsOf lists what an extractor has to reach: nothing unless it says so.
+// HostsOf lists what an extractor and its parts have to reach: nothing unless
+// they say so.
 func HostsOf(x Extractor) []string {
-	if r, ok := x.(Reaching); ok {
-		return r.Hosts()
+	return each(x, func(part Extractor) []string {
+		if r, ok := part.(Reaching); ok {
+			return r.Hosts()
+		}
+		return nil
+	})
+}
+
+// Wrapping is implemented by extractors that ask others. What their parts
+// need, cost and may say is theirs too.
+type Wrapping interface {
+	// Parts lists the extractors that are asked, in the order of asking.
+	Parts() []Extractor
+}
+
+// parts are an extractor and all that it asks, in order.
+func parts(x Extractor) []Extractor {
+	all := []Extractor{x}
+	if w, ok := x.(Wrapping); ok {
+		for _, part := range w.Parts() {
+			all = append(all, parts(part)...)
+		}
 	}
-	return nil
+	return all
+}
+
+// each gathers what an extractor and its parts say, each word once.
+func each(x Extractor, says func(Extractor) []string) (all []string) {
+	for _, part := range parts(x) {
+		for _, word := range says(part) {
+			if !slices.Contains(all, word) {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
 }
 
 // Keyed is implemented by extractors that show a key or another secret of
@@ -28,13 +62,15 @@ type Keyed interface {
 	Environment() []string
 }
 
-// EnvironmentOf lists the variables that an extractor reads: none unless it
-// says so.
+// EnvironmentOf lists the variables that an extractor and its parts read: none
+// unless they say so.
 func EnvironmentOf(x Extractor) []string {
-	if k, ok := x.(Keyed); ok {
-		return k.Environment()
-	}
-	return nil
+	return each(x, func(part Extractor) []string {
+		if k, ok := part.(Keyed); ok {
+			return k.Environment()
+		}
+		return nil
+	})
 }
 
 var brokenForm = regexp.MustCompile(`^(\(root\)|[A-Za-z0-9_.\[\]-]{1,256}): [a-z0-9_]{1,32}$`)

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"regexp"
 	"slices"
@@ -14,17 +16,26 @@ import (
 // words come from the extractor's own vocabulary, the rest are small numbers.
 // The orchestrator journals it and never shows it to act.
 type Trace struct {
-	Extractor string  `json:"extractor"`
-	Steps     []Step  `json:"steps,omitempty"`
-	Usage     Usage   `json:"usage,omitzero"`
-	Prompt    Counted `json:"prompt,omitzero"`
+	Extractor string    `json:"extractor"`
+	Stage     string    `json:"stage,omitempty"` // the part that answered, where the extractor has several
+	Steps     []Step    `json:"steps,omitempty"`
+	Usage     Usage     `json:"usage,omitzero"`
+	Prompt    Counted   `json:"prompt,omitzero"`
+	Refused   []Refused `json:"refused,omitempty"` // answers that did not decode, in order
+}
+
+// Refused is all that is kept of an answer that did not decode.
+type Refused struct {
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"` // in lower-case hex
 }
 
 // Counted says how much of the context the prompt showed.
 type Counted struct {
-	Included  int `json:"included"`  // elements shown, whole or cut
-	Truncated int `json:"truncated"` // of these, elements that were cut
-	Dropped   int `json:"dropped"`   // elements left out
+	SHA256    string `json:"sha256,omitempty"` // of the prompt object, in lower-case hex
+	Included  int    `json:"included"`         // elements shown, whole or cut
+	Truncated int    `json:"truncated"`        // of these, elements that were cut
+	Dropped   int    `json:"dropped"`          // elements left out
 }
 
 // Ruled is implemented by extractors whose steps name rules of a fixed list.
@@ -51,6 +62,7 @@ func DigestOf(x Extractor) string {
 // Vocabulary is the closed list of words that a trace may hold.
 type Vocabulary struct {
 	extractor string
+	stages    []string
 	fields    []string
 	rules     []string
 }
@@ -65,8 +77,14 @@ const (
 // may hold.
 func VocabularyOf(x Extractor, s *shape.Shape) Vocabulary {
 	v := Vocabulary{extractor: x.Name()}
-	if r, ok := x.(Ruled); ok {
-		v.rules = slices.Clone(r.RuleIDs())
+	v.rules = each(x, func(part Extractor) []string {
+		if r, ok := part.(Ruled); ok {
+			return r.RuleIDs()
+		}
+		return nil
+	})
+	for _, part := range parts(x)[1:] {
+		v.stages = append(v.stages, part.Name())
 	}
 	if s == nil {
 		return v
@@ -85,6 +103,14 @@ func VocabularyOf(x Extractor, s *shape.Shape) Vocabulary {
 // with a foreign word or a number out of bounds is left out.
 func (v Vocabulary) Filter(t Trace) Trace {
 	out := Trace{Extractor: v.extractor, Usage: t.Usage.bounded(), Prompt: t.Prompt.bounded()}
+	if slices.Contains(v.stages, t.Stage) {
+		out.Stage = t.Stage
+	}
+	for _, r := range t.Refused[:min(len(t.Refused), MaxTurns)] {
+		if r.Bytes >= 0 && r.Bytes <= maxOffset && digestForm.MatchString(r.SHA256) {
+			out.Refused = append(out.Refused, r)
+		}
+	}
 	for _, s := range t.Steps[:min(len(t.Steps), maxSteps)] {
 		if slices.Contains(v.fields, s.Field) && slices.Contains(v.rules, s.Rule) && s.bounded() {
 			out.Steps = append(out.Steps, s)
@@ -102,16 +128,28 @@ func (s Step) bounded() bool {
 // quotes that the fence splits from them.
 var elementID = regexp.MustCompile(`^([a-z][0-9]{1,5}(/q[0-9]{1,5})?)?$`)
 
+// digestForm is a SHA-256 digest in lower-case hex.
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 func (c Counted) bounded() Counted {
-	return Counted{clamp(c.Included, fence.MaxElements), clamp(c.Truncated, fence.MaxElements), clamp(c.Dropped, fence.MaxElements)}
+	if !digestForm.MatchString(c.SHA256) {
+		c.SHA256 = ""
+	}
+	return Counted{c.SHA256, clamp(c.Included, fence.MaxElements), clamp(c.Truncated, fence.MaxElements), clamp(c.Dropped, fence.MaxElements)}
 }
 
 func clamp[N int | int64](n, most N) N { return max(0, min(n, most)) }
 
-func traceOf(x Extractor, a Answer, used Usage, p fence.Prompt) Trace {
-	t := Trace{Extractor: x.Name(), Steps: a.Steps, Usage: used}
-	t.Prompt = Counted{Included: len(p.Included()), Truncated: len(p.Truncated()), Dropped: len(p.Dropped())}
+func traceOf(x Extractor, a Answer, used Usage, p fence.Prompt, object []byte) Trace {
+	t := Trace{Extractor: x.Name(), Stage: a.Stage, Steps: a.Steps, Usage: used}
+	t.Prompt = Counted{SHA256: DigestOfBytes(object), Included: len(p.Included()), Truncated: len(p.Truncated()), Dropped: len(p.Dropped())}
 	return t
+}
+
+// DigestOfBytes is the SHA-256 digest of b in lower-case hex, as a trace has it.
+func DigestOfBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // ruleOf names the rule that a candidate broke, for the correction turn.

@@ -3,6 +3,7 @@ package extract
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -21,7 +22,7 @@ func TestFilterKeepsTheVocabularyOnly(t *testing.T) {
 	t.Parallel()
 	v := VocabularyOf(&scripted{}, findings(t))
 	fields, rules := []string{"kind", "note", "quote", "also"}, []string{"word"}
-	words := []string{"kind", "quote", "word", "", "SECRETWORD", "KIND", "kind ", "e1", "e1/q2", "scripted", "e123456", "e1\n", "é1", "(root)"}
+	words := []string{strings.Repeat("0a", 32), strings.Repeat("0A", 32), strings.Repeat("0a", 33), "kind", "quote", "word", "", "SECRETWORD", "KIND", "kind ", "e1", "e1/q2", "scripted", "e123456", "e1\n", "é1", "(root)"}
 	numbers := []int{0, 1, 99, 100, 101, -1, 1 << 26, 1<<26 + 1, 1 << 40, 1 << 30, 1<<30 + 1}
 	honest := func(s Step) bool {
 		return slices.Contains(fields, s.Field) && slices.Contains(rules, s.Rule) && slices.Contains([]string{"", "e1", "e1/q2"}, s.Element) &&
@@ -32,8 +33,12 @@ func TestFilterKeepsTheVocabularyOnly(t *testing.T) {
 		in := Trace{
 			Extractor: word.Draw(rt, "extractor"),
 			Usage:     Usage{number.Draw(rt, "input"), number.Draw(rt, "output"), number.Draw(rt, "read"), number.Draw(rt, "written"), int64(number.Draw(rt, "cost"))},
-			Prompt:    Counted{number.Draw(rt, "included"), number.Draw(rt, "truncated"), number.Draw(rt, "dropped")},
+			Prompt:    Counted{word.Draw(rt, "digest"), number.Draw(rt, "included"), number.Draw(rt, "truncated"), number.Draw(rt, "dropped")},
 		}
+		for range rapid.IntRange(0, 4).Draw(rt, "refused") {
+			in.Refused = append(in.Refused, Refused{number.Draw(rt, "bytes"), word.Draw(rt, "sha256")})
+		}
+		in.Stage = word.Draw(rt, "stage")
 		var want []Step
 		for range rapid.IntRange(0, 8).Draw(rt, "steps") {
 			s := Step{word.Draw(rt, "field"), word.Draw(rt, "rule"), number.Draw(rt, "confidence"), word.Draw(rt, "element"), number.Draw(rt, "offset"), number.Draw(rt, "length")}
@@ -46,6 +51,15 @@ func TestFilterKeepsTheVocabularyOnly(t *testing.T) {
 			}
 		}
 		out := v.Filter(in)
+		digest := strings.Repeat("0a", 32)
+		for _, r := range out.Refused {
+			if r.Bytes < 0 || r.Bytes > 1<<26 || r.SHA256 != digest {
+				rt.Fatalf("refused %+v", r)
+			}
+		}
+		if len(out.Refused) > MaxTurns || out.Stage != "" || out.Prompt.SHA256 != "" && out.Prompt.SHA256 != digest {
+			rt.Fatalf("got %+v", out)
+		}
 		if out.Extractor != "scripted" || !reflect.DeepEqual(out.Steps, want) {
 			rt.Fatalf("got %+v\nwant %+v", out, want)
 		}

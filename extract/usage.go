@@ -114,10 +114,13 @@ type Priced interface {
 	Worst(promptBytes int) int64
 }
 
-// WorstOf is what a run of an extractor can cost at its worst.
-func WorstOf(x Extractor, promptBytes int) int64 {
-	if p, ok := x.(Priced); ok {
-		return clamp(p.Worst(promptBytes), MaxMicrodollars)
+// WorstOf is what a run of an extractor can cost at its worst, where each of
+// its parts is asked.
+func WorstOf(x Extractor, promptBytes int) (sum int64) {
+	for _, part := range parts(x) {
+		if p, ok := part.(Priced); ok {
+			sum += clamp(p.Worst(promptBytes), MaxMicrodollars)
+		}
 	}
-	return 0
+	return min(sum, MaxMicrodollars)
 }
