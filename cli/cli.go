@@ -84,6 +84,7 @@ func commands() []command {
 		{"approve", "say yes to what a run asks", approveUsage, (*App).approve},
 		{"deny", "say no to what a run asks", approveUsage, (*App).deny},
 		{"retry", "try a run that has ended once more", retryUsage, (*App).retry},
+		{"replay", "run recorded runs again, and compare", replayUsage, (*App).replay},
 		{"pause", "stop a recipe at once", pauseUsage, (*App).pause},
 		{"resume", "let a recipe that was paused go on", pauseUsage, (*App).resume},
 		{"grants", "who holds trigger where: add, remove, list", grantsUsage, (*App).grants},

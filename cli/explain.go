@@ -92,10 +92,17 @@ func explainFetch(out *strings.Builder, object []byte) {
 }
 
 func explainExtract(out *strings.Builder, r local.Result) {
+	for _, answer := range r.Trace.Refused {
+		fmt.Fprintf(out, "  extract  %s: an answer of %d bytes did not decode, sha256 %s…\n", r.Trace.Extractor, answer.Bytes, answer.SHA256[:12])
+	}
 	if len(r.Structure) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "  extract  %s: %d bytes, of at most %.2f bits that decide and %.2f that are carried\n", r.Trace.Extractor, len(r.Structure), r.Bits.Decide, r.Bits.Carry)
+	by := r.Trace.Extractor
+	if r.Trace.Stage != "" {
+		by += ", answered by " + r.Trace.Stage
+	}
+	fmt.Fprintf(out, "  extract  %s: %d bytes, of at most %.2f bits that decide and %.2f that are carried\n", by, len(r.Structure), r.Bits.Decide, r.Bits.Carry)
 	var fields map[string]jsontext.Value
 	if json.Unmarshal(r.Structure, &fields) != nil {
 		return

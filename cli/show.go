@@ -14,16 +14,21 @@ import (
 	"decant.dev/pipeline/local/store"
 )
 
-const runsUsage = `Usage: decant runs [--json] [--status STATUS] [--limit N] [--stack NAME]
+const runsUsage = `Usage: decant runs [--json] [--stats] [--status STATUS] [--limit N]
+                   [--stack NAME]
 
 Runs lists the newest runs first.
+
+  --stats          instead, count them: how they ended, what answered them, what
+                   that cost, and what a cascade saved; of all runs unless
+                   --limit says otherwise
 
   --status STATUS  only runs that are staged, done, waiting, dropped, ignored,
                    quarantined, refused or failed
   --limit N        at most N runs, 1 to 10000; by default 50
   --stack NAME     the runs of a deployed stack, with the credentials that the
                    AWS command takes
-  --json           print one run.v1 object a line
+  --json           print one run.v1 object a line, or stats.v1 for a recipe
 
 Example:
   decant runs --status quarantined
@@ -49,10 +54,16 @@ func (a *App) runs(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("runs", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	status := flags.String("status", "", "")
-	limit := flags.Int("limit", 50, "")
+	counted := flags.Bool("stats", false, "")
+	limit := flags.Int("limit", 0, "")
 	var o deskOptions
 	flags.StringVar(&o.stack, "stack", "", "")
 	rest, err := a.parse(flags, runsUsage, args)
+	if !given(flags, "limit") {
+		if *limit = 50; *counted {
+			*limit = maxListed
+		}
+	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -71,10 +82,20 @@ func (a *App) runs(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	entries, err := d.Runs(ctx, pipeline.Status(*status), *limit)
-	if err == nil {
+	switch {
+	case err != nil:
+	case *counted:
+		err = a.printStats(entries, *asJSON)
+	default:
 		err = a.listEntries(entries, *asJSON)
 	}
 	return exitOK, errors.Join(err, d.Close())
+}
+
+// given reports whether a flag stood on the command line.
+func given(flags *flag.FlagSet, name string) (found bool) {
+	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 func (a *App) listEntries(entries []store.Entry, asJSON bool) error {

@@ -24,6 +24,12 @@ func HostsOf(x Extractor) []string {
 	})
 }
 
+// Repeatable reports whether an extractor answers alike each time it is asked,
+// and asks nobody: it reaches no host, and no part of it is an Adapter.
+func Repeatable(x Extractor) bool {
+	return len(HostsOf(x)) == 0 && !slices.ContainsFunc(parts(x), func(part Extractor) bool { _, adapter := part.(Adapter); return adapter })
+}
+
 // Wrapping is implemented by extractors that ask others. What their parts
 // need, cost and may say is theirs too.
 type Wrapping interface {

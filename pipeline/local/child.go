@@ -18,6 +18,7 @@ import (
 
 	"decant.dev/act"
 	"decant.dev/extract"
+	"decant.dev/extract/replay"
 	"decant.dev/extract/shape"
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
@@ -206,7 +207,10 @@ func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) hand
 }
 
 func extractHandler(pipelines []Pipeline, client *http.Client) handler {
-	h := &extract.Handler{Shapes: map[string]*shape.Shape{}, Extractors: map[string]extract.Extractor{}}
+	h := &extract.Handler{
+		Shapes: map[string]*shape.Shape{}, Extractors: map[string]extract.Extractor{},
+		Replay: func(recorded []byte) extract.Extractor { return replay.New(recorded) },
+	}
 	for _, p := range pipelines {
 		h.Shapes[p.Recipe.Name()] = p.Recipe.Shape()
 		h.Extractors[p.Recipe.Name()] = p.Extractor(client)

@@ -154,7 +154,13 @@ func (e *Engine) attempt(ctx context.Context, mine *attempt, p Pipeline, env pip
 		if err != nil {
 			return err
 		}
-		return e.journal.Ended(ctx, env.Run, e.mode, r.Status, r.Reason, labelWord(r.Label), actions)
+		var trace []byte
+		if r.Trace.Extractor != "" {
+			if trace, err = encodeTrace(r.Trace); err != nil {
+				return err
+			}
+		}
+		return e.journal.Ended(ctx, env.Run, e.mode, store.End{Status: r.Status, Code: r.Reason, Label: labelWord(r.Label), Actions: actions, Trace: trace})
 	})
 	if code != pipeline.OK {
 		return r.end(code)
@@ -285,7 +291,11 @@ func (e *Engine) extracted(ctx context.Context, p Pipeline, env pipeline.Envelop
 		return nil, code
 	}
 	out := a.extract
+	out.Trace.Prompt.SHA256 = extract.DigestOfBytes(object)
 	if code := pipeline.FromPhase(out.Code); code != pipeline.OK {
+		if code == pipeline.Undecodable {
+			r.Trace = e.traces[env.Recipe].Filter(out.Trace)
+		}
 		return nil, code
 	}
 	if _, err := p.Recipe.Shape().DecodeCanonical(out.Structure); err != nil {
@@ -339,7 +349,7 @@ func (e *Engine) resume(ctx context.Context, entry store.Entry) (Result, error) 
 		if ok {
 			r = r.end(pipeline.Unreadable)
 		}
-		return r, e.journal.Ended(ctx, entry.Run, entry.Mode, r.Status, r.Reason, "", nil)
+		return r, e.journal.Ended(ctx, entry.Run, entry.Mode, store.End{Status: r.Status, Code: r.Reason})
 	}
 	env.RecipeDigest = e.digests[entry.Recipe]
 	if env.Source == pipeline.TickSource && env.Item == "" {

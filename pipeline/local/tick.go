@@ -88,7 +88,7 @@ func (e *Engine) carryTick(ctx context.Context, p Pipeline, env pipeline.Envelop
 		return ended(pipeline.Stopped) // not ended: the next start goes on
 	}
 	if code := e.keep("end", func() error {
-		return e.journal.Ended(ctx, env.Run, e.mode, b.Status, b.Reason, labelWord(b.Label), []byte("[]"))
+		return e.journal.Ended(ctx, env.Run, e.mode, store.End{Status: b.Status, Code: b.Reason, Label: labelWord(b.Label), Actions: []byte("[]")})
 	}); code != pipeline.OK {
 		return ended(code)
 	}

@@ -98,9 +98,19 @@ func (j *Journal) Extracted(ctx context.Context, run string, mode Mode, label st
 	return j.update(ctx, run, mode, `state = ?, label = ?, structure = ?, trace = ?`, Extracted, label, structure, trace)
 }
 
+// End is how a run ended. Without a Trace, the one that was recorded stays.
+type End struct {
+	Status  pipeline.Status
+	Code    pipeline.Code
+	Label   string
+	Actions []byte
+	Trace   []byte
+}
+
 // Ended records how the run ended.
-func (j *Journal) Ended(ctx context.Context, run string, mode Mode, status pipeline.Status, code pipeline.Code, label string, actions []byte) error {
-	return j.update(ctx, run, mode, `state = ?, status = ?, code = ?, label = ?, actions = ?`, Ended, status, code, label, actions)
+func (j *Journal) Ended(ctx context.Context, run string, mode Mode, end End) error {
+	return j.update(ctx, run, mode, `state = ?, status = ?, code = ?, label = ?, actions = ?, trace = coalesce(?, trace)`,
+		Ended, end.Status, end.Code, end.Label, end.Actions, end.Trace)
 }
 
 func (j *Journal) update(ctx context.Context, run string, mode Mode, set string, args ...any) error {

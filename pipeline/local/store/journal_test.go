@@ -30,7 +30,7 @@ func TestRunGoesFromReceivedToEnded(t *testing.T) {
 	ok(t, j.Extracted(background, env.Run, LiveMode, "unverified", []byte(`{"kind":"a"}`), []byte(`{}`)))
 	want.State, want.Label, want.Structure, want.Trace, want.Updated = Extracted, "unverified", []byte(`{"kind":"a"}`), []byte(`{}`), at(2)
 	look("extracted")
-	ok(t, j.Ended(background, env.Run, LiveMode, pipeline.Refused, pipeline.PolicyNever, "system", []byte(`[]`)))
+	ok(t, j.Ended(background, env.Run, LiveMode, End{Status: pipeline.Refused, Code: pipeline.PolicyNever, Label: "system", Actions: []byte(`[]`)}))
 	want.State, want.Status, want.Code, want.Label, want.Actions, want.Updated = Ended, pipeline.Refused, pipeline.PolicyNever, "system", []byte(`[]`), at(3)
 	look("ended")
 
@@ -52,7 +52,7 @@ func TestModesOfOneRunAreApart(t *testing.T) {
 		t.Error("a live run that was never begun is extracted")
 	}
 	ok(t, j.Begin(background, LiveMode, env))
-	ok(t, j.Ended(background, env.Run, LiveMode, pipeline.Done, pipeline.OK, "system", nil))
+	ok(t, j.Ended(background, env.Run, LiveMode, End{Status: pipeline.Done, Code: pipeline.OK, Label: "system", Actions: nil}))
 	staged, _, err := j.Get(background, env.Run, StagedMode)
 	if err != nil || staged.State != Received || staged.Status != "" {
 		t.Errorf("ending the live run changed the staged one: %+v, %v", staged, err)
@@ -66,7 +66,7 @@ func TestModesOfOneRunAreApart(t *testing.T) {
 func TestRunThatWasNeverBegunCannotEnd(t *testing.T) {
 	t.Parallel()
 	j := openJournal(t, t.TempDir(), ticking())
-	if err := j.Ended(background, runOf(1), LiveMode, pipeline.Done, pipeline.OK, "", nil); err == nil {
+	if err := j.Ended(background, runOf(1), LiveMode, End{Status: pipeline.Done, Code: pipeline.OK, Label: "", Actions: nil}); err == nil {
 		t.Error("want an error")
 	}
 	if err := j.Begin(background, LiveMode, pipeline.Envelope{}); err == nil {
@@ -118,7 +118,7 @@ func TestListIsNewestFirstByStatusAndLimit(t *testing.T) {
 	for n := range 3 * len(statuses) {
 		env, status := envelope(n), statuses[n%len(statuses)]
 		ok(t, j.Begin(background, StagedMode, env))
-		ok(t, j.Ended(background, env.Run, StagedMode, status, pipeline.OK, "", nil))
+		ok(t, j.Ended(background, env.Run, StagedMode, End{Status: status, Code: pipeline.OK, Label: "", Actions: nil}))
 		begun = append([]string{env.Run}, begun...)
 		by[status] = append([]string{env.Run}, by[status]...)
 	}
@@ -142,7 +142,7 @@ func TestOnlyLiveRunsAreUnfinishedOldestFirst(t *testing.T) {
 		ok(t, j.Begin(background, LiveMode, envelope(n)))
 	}
 	ok(t, j.Extracted(background, envelope(3).Run, LiveMode, "unverified", []byte(`{}`), nil))
-	ok(t, j.Ended(background, envelope(2).Run, LiveMode, pipeline.Done, pipeline.OK, "", nil))
+	ok(t, j.Ended(background, envelope(2).Run, LiveMode, End{Status: pipeline.Done, Code: pipeline.OK, Label: "", Actions: nil}))
 	want := []string{envelope(3).Run, envelope(4).Run}
 	if got := ids(j.Unfinished(background)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
