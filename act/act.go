@@ -41,8 +41,12 @@ type Handler struct {
 	Approvals  approval.Store      // needed where Live: what persons answered
 	Own        []string            // identities that our sinks use: they never start a run
 	Live       bool                // false: outcomes are staged, whatever sinks say
+	Kinds      []plan.Kind         // where Live: the only kinds that are performed; empty means all that have a sink
+	Sinks      map[plan.Kind]Sink  // of the kinds that are performed over a network
 	Ledger     Ledger              // needed where Live
 	Clock      func() time.Time
+	// Sleep waits before a job is sent once more; needed where there are Sinks.
+	Sleep func(context.Context, time.Duration) error
 }
 
 // Paused answers which recipes a person has stopped.
@@ -85,7 +89,7 @@ type Action struct {
 	Target   string         `json:"target"`
 	Params   map[string]any `json:"params"`
 	Decision plan.Decision  `json:"decision"`
-	Outcome  string         `json:"outcome"` // staged, done, waiting, refused, failed or not repeated
+	Outcome  string         `json:"outcome"` // staged, done, claimed, sent, unknown, waiting, refused, failed or not repeated
 	Reasons  []plan.Reason  `json:"reasons,omitempty"`
 }
 
@@ -219,6 +223,7 @@ type deed struct {
 	out      Output
 	receipts []Receipt
 	writes   []table.Write
+	jobs     map[int]Job // by index: of what is performed over a network
 }
 
 // perform applies policy to a listed outcome. The outcome goes as a whole:
@@ -228,7 +233,7 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 	out := Output{Status: pipeline.Staged, Label: label, Actions: make([]Action, 0, len(o.Actions))}
 	resolver := plan.Resolver{Content: handles.Content, Target: env.Place()}
 	strictest := plan.Auto
-	d := deed{in: in, recipe: recipe, outcome: o}
+	d := deed{in: in, recipe: recipe, outcome: o, jobs: map[int]Job{}}
 	for i, a := range o.Actions {
 		verdict := policy.Decide(o.Action(i), label)
 		strictest = min(strictest, verdict.Decision)
@@ -240,7 +245,14 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 			Kind: a.Kind, Target: resolver.Target, Params: params,
 			Decision: verdict.Decision, Outcome: "staged", Reasons: verdict.Reasons,
 		})
-		if a.Kind != plan.KindTableRow {
+		if !h.performs(a.Kind) {
+			continue
+		}
+		receipt := h.receipt(env, label, i, a.Kind, digest)
+		if h.networked(a.Kind) {
+			receipt.State, receipt.Outcome = Claimed, ""
+			d.jobs[i] = Job{Kind: a.Kind, Key: IdempotencyKey(env.Run, i), Run: env.Run, Params: params, Target: env.Target}
+			d.receipts = append(d.receipts, receipt)
 			continue
 		}
 		w, err := table.NewWrite(a.Params, resolver)
@@ -249,7 +261,7 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 		}
 		w.Source, w.Label, w.Run = env.Source, label, env.Run
 		d.writes = append(d.writes, w)
-		d.receipts = append(d.receipts, h.receipt(env, label, i, a.Kind, digest))
+		d.receipts = append(d.receipts, receipt)
 	}
 	d.out = out
 	if !h.Live {
@@ -263,6 +275,11 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 	default:
 		return held(out, pipeline.PolicyNever, "refused")
 	}
+}
+
+// performs reports whether a kind is performed here, and not only staged.
+func (h *Handler) performs(k plan.Kind) bool {
+	return h.Live && (k == plan.KindTableRow || h.networked(k)) && (len(h.Kinds) == 0 || slices.Contains(h.Kinds, k))
 }
 
 func held(out Output, code pipeline.Code, outcome string) Output {
@@ -306,11 +323,15 @@ func (h *Handler) once(ctx context.Context, d deed) Output {
 	}
 }
 
-// write commits receipts and rows at once. Where the run has its receipts
-// already, nothing is written and the answer is what they say; if they are of
-// another outcome than this one, that the run was performed before.
+// write commits receipts and rows at once, and then carries each receipt of a
+// networked action as far as it comes. Where the run has its receipts already,
+// nothing is committed and they are carried on; if they are of another outcome
+// than this one, that the run was performed before.
+//
+// A sink's refusal leaves the actions after it to be performed. Anything else
+// that is not done holds them back, so that they happen in order.
 func (h *Handler) write(ctx context.Context, d deed) Output {
-	out, mine, receipts := d.out, d.receipts, d.receipts
+	out, receipts := d.out, d.receipts
 	if len(receipts) > 0 {
 		existing, stored, err := h.Ledger.Commit(ctx, receipts, d.writes)
 		if err != nil {
@@ -320,14 +341,28 @@ func (h *Handler) write(ctx context.Context, d deed) Output {
 			receipts = existing
 		}
 	}
-	out.Status = pipeline.Done
 	for _, r := range receipts {
-		if !slices.ContainsFunc(mine, func(m Receipt) bool {
+		if !slices.ContainsFunc(d.receipts, func(m Receipt) bool {
 			return m.Index == r.Index && m.Kind == r.Kind && m.ParamsSHA256 == r.ParamsSHA256
 		}) {
 			return held(out, pipeline.AlreadyPerformed, "not repeated")
 		}
-		out.Actions[r.Index].Outcome = string(r.State)
+	}
+	var failed error
+	halted := false
+	for i, r := range receipts {
+		if j, networked := d.jobs[r.Index]; networked && !halted && failed == nil {
+			if receipts[i], failed = h.settle(ctx, j, r); receipts[i].State != Done && receipts[i].State != Refused {
+				halted = true
+			}
+		}
+		out.Actions[r.Index].Outcome = string(receipts[i].State)
+	}
+	if out.Status, out.Code = pipeline.Done, codeOf(receipts); out.Code != pipeline.OK {
+		out.Status = out.Code.Status()
+	}
+	if failed != nil {
+		out.Status, out.Code = pipeline.StoreFailed.Status(), pipeline.StoreFailed
 	}
 	return out
 }
@@ -367,6 +402,17 @@ func (h *Handler) Check() error {
 		return fmt.Errorf("act: want a clock")
 	case h.Live && h.Ledger == nil:
 		return fmt.Errorf("act: live: want a ledger")
+	}
+	if len(h.Sinks) > 0 && h.Sleep == nil {
+		return fmt.Errorf("act: sinks: want a way to wait")
+	}
+	for kind, s := range h.Sinks {
+		switch {
+		case kind == plan.KindTableRow || !kind.Known():
+			return fmt.Errorf("act: a sink for %.64q: want a kind that is performed over a network", kind)
+		case s == nil || s.Limit() <= 0 || s.Limit() > MaxSinkTime:
+			return fmt.Errorf("act: sink of %s: want a limit above 0 and of at most %s", kind, MaxSinkTime)
+		}
 	}
 	for name, r := range h.Recipes {
 		for _, b := range r.Budgets() {

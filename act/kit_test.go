@@ -59,6 +59,21 @@ func (m *memory) Commit(_ context.Context, receipts []Receipt, writes []table.Wr
 	return nil, true, nil
 }
 
+func (m *memory) Advance(_ context.Context, from, to Receipt) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return false, m.fail
+	}
+	for i, r := range m.receipts[from.Run] {
+		if r.Index == from.Index && r.State == from.State && r.Attempt == from.Attempt {
+			m.receipts[from.Run][i] = to
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 func (m *memory) all() (receipts []Receipt) {
 	for _, r := range m.receipts {
 		receipts = append(receipts, r...)

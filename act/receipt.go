@@ -15,15 +15,18 @@ const ReceiptSchema = "receipt.v1"
 type State string
 
 // The states of a receipt. A kind whose sink writes through the ledger's own
-// transaction goes from nothing to done in one commit; Claimed and Sent are
-// for sinks that are reached over a network.
+// transaction goes from nothing to done in one commit; the others are for
+// sinks that are reached over a network.
 const (
-	Claimed State = "claimed"
-	Sent    State = "sent"
-	Done    State = "done"
-	Refused State = "refused"
-	Unknown State = "unknown"
+	Claimed State = "claimed" // to be sent; certainly not performed
+	Sent    State = "sent"    // being sent, or left so by a process that ended
+	Done    State = "done"    // performed
+	Refused State = "refused" // not performed, and it will not be
+	Unknown State = "unknown" // sent, and nobody can say yet what became of it
 )
+
+// States lists every state.
+func States() []State { return []State{Claimed, Sent, Done, Refused, Unknown} }
 
 // Receipt is the durable record that an action was performed.
 type Receipt struct {
@@ -33,7 +36,9 @@ type Receipt struct {
 	Kind         plan.Kind  `json:"kind"`
 	ParamsSHA256 string     `json:"params_sha256"` // digest of the parameters with handles resolved
 	State        State      `json:"state"`
-	Outcome      string     `json:"outcome"` // what the sink answered, in its own closed words
+	Attempt      int        `json:"attempt,omitempty"` // how often it was sent
+	Outcome      string     `json:"outcome"`           // what the sink answered, in its own closed words
+	Remote       string     `json:"remote,omitempty"`  // the id of what was made, as the sink gave it
 	Label        plan.Label `json:"label"`
 	ActingFor    string     `json:"acting_for,omitempty"` // the person whose message started the run
 	At           time.Time  `json:"at"`
@@ -47,4 +52,8 @@ type Ledger interface {
 	// If any receipt of the same run and index exists already, nothing is
 	// stored and the existing receipts are returned with stored false.
 	Commit(ctx context.Context, receipts []Receipt, writes []table.Write) (existing []Receipt, stored bool, err error)
+	// Advance puts to in from's place, where the stored receipt of that run and
+	// index has from's state and attempt; otherwise it changes nothing and
+	// returns false.
+	Advance(ctx context.Context, from, to Receipt) (bool, error)
 }

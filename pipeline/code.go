@@ -92,6 +92,10 @@ const (
 	StoreFailed      Code = "store_failed"      // a store did not take a write
 	NotAdmitted      Code = "not_admitted"      // act was not asked to admit the run first
 	AlreadyPerformed Code = "already_performed" // the run has receipts of another outcome, which stand
+	SinkRefused      Code = "sink_refused"      // a sink will not perform an action; the others were performed
+	SinkUnavailable  Code = "sink_unavailable"  // an action is still to be sent: its sink is out of order, or there was no time
+	InFlight         Code = "in_flight"         // an action is being sent by somebody else
+	OutcomeUnknown   Code = "outcome_unknown"   // an action was sent and nobody can say yet what became of it
 
 	// Any phase.
 	Stopped        Code = "stopped"         // the engine was told to stop; the next start goes on
@@ -113,6 +117,7 @@ var statusOf = map[Code]Status{
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
 	ApprovalNeeded: Waiting, ApprovalDenied: Refused, ApprovalExpired: Refused, ApproverLost: Refused,
 	StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,
+	SinkRefused: Failed, SinkUnavailable: Failed, InFlight: Failed, OutcomeUnknown: Failed,
 	Stopped: Failed, PhaseUnready: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
 }
 

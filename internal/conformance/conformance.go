@@ -246,6 +246,61 @@ func TestLedger(t *testing.T, l Ledger) {
 		}
 		rows(t, "conformance_f")
 	})
+	t.Run("a receipt is advanced from what it is, and from nothing else", func(t *testing.T) {
+		id := run(9, 1)
+		claimed := receipt(id, 1)
+		claimed.State, claimed.Outcome = act.Claimed, ""
+		sent, done := claimed, claimed
+		sent.State, sent.Attempt = act.Sent, 1
+		done.State, done.Attempt, done.Outcome, done.Remote, done.At = act.Done, 1, "created", "12-ab_C", claimed.At.Add(time.Second)
+		commit(t, []act.Receipt{receipt(id, 0), claimed})
+		other := claimed
+		other.Index = 2
+		for i, step := range []struct {
+			from, to act.Receipt
+			want     bool
+		}{{sent, done, false}, {claimed, sent, true}, {claimed, sent, false}, {sent, done, true}, {sent, done, false}, {other, sent, false}} {
+			if i == 5 {
+				step.to.Index = 2
+			}
+			if ok, err := l.Advance(ctx, step.from, step.to); ok != step.want || err != nil {
+				t.Errorf("step %d: got %t, %v; want %t", i, ok, err, step.want)
+			}
+		}
+		again := done // another attempt's receipt is another
+		again.Attempt = 2
+		if ok, err := l.Advance(ctx, again, claimed); ok || err != nil {
+			t.Errorf("advanced from attempt 2: %t, %v", ok, err)
+		}
+		if got, err := l.Receipts(ctx, id); err != nil || !reflect.DeepEqual(got, []act.Receipt{receipt(id, 0), done}) {
+			t.Errorf("got %+v, %v; want %+v", got, err, done)
+		}
+	})
+	t.Run("of many at once one advances", func(t *testing.T) {
+		id := run(9, 2)
+		claimed := receipt(id, 0)
+		claimed.State = act.Claimed
+		commit(t, []act.Receipt{claimed})
+		var won [8]bool
+		errs := together(len(won), func(i int) (err error) {
+			sent := claimed
+			sent.State, sent.Attempt = act.Sent, 1
+			won[i], err = l.Advance(ctx, claimed, sent)
+			return err
+		})
+		n := 0
+		for i := range won {
+			if errs[i] != nil {
+				t.Error(errs[i])
+			}
+			if won[i] {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d advanced, want 1", n)
+		}
+	})
 	t.Run("no receipts are an error", func(t *testing.T) {
 		if _, stored, err := l.Commit(ctx, nil, nil); err == nil || stored {
 			t.Errorf("got stored %t, %v", stored, err)

@@ -48,6 +48,9 @@ func (w *world) Acted(_ context.Context, _ string, _ jsontext.Value, out act.Out
 	w.acted = append(w.acted, out)
 	return w.runs
 }
+func (w *world) Advance(context.Context, act.Receipt, act.Receipt) (bool, error) {
+	return true, w.commit
+}
 func (w *world) Charge(context.Context, string, []plan.Spend) (bool, error) {
 	return !w.spent, w.charging
 }

@@ -69,6 +69,11 @@ func (p *ports) Commit(ctx context.Context, receipts []act.Receipt, writes []tab
 	return existing, stored, p.seen(err)
 }
 
+func (p *ports) Advance(ctx context.Context, from, to act.Receipt) (bool, error) {
+	ok, err := p.ledger.Advance(ctx, from, to)
+	return ok, p.seen(err)
+}
+
 type approvalPorts struct{ p *ports }
 
 func (a approvalPorts) Get(ctx context.Context, run string) (approval.Record, bool, error) {

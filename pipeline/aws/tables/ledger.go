@@ -137,7 +137,7 @@ func receiptItem(r act.Receipt) item.Item {
 	i := item.Item{
 		"pk": item.Text("run#" + r.Run), "sk": item.Text(fmt.Sprintf("receipt#%02d", r.Index)),
 		"schema": item.Text(act.ReceiptSchema), "index": item.Number(int64(r.Index)), "kind": item.Text(string(r.Kind)),
-		"params_sha256": item.Text(r.ParamsSHA256), "state": item.Text(string(r.State)), "outcome": item.Text(r.Outcome),
+		"params_sha256": item.Text(r.ParamsSHA256), "state": item.Text(string(r.State)), "attempt": item.Number(int64(r.Attempt)), "outcome": item.Text(r.Outcome), "remote": item.Text(r.Remote),
 		"label": item.Text(r.Label.String()), "at": item.Number(r.At.UnixMilli()),
 	}
 	if r.ActingFor != "" {
@@ -149,15 +149,37 @@ func receiptItem(r act.Receipt) item.Item {
 func receiptOf(run string, i item.Item) (act.Receipt, error) {
 	index, ok := item.NumberOf(i, "index")
 	at, timed := item.NumberOf(i, "at")
+	attempt, counted := item.NumberOf(i, "attempt")
 	r := act.Receipt{
 		Schema: act.ReceiptSchema, Run: run, Index: int(index), Kind: plan.Kind(item.TextOf(i, "kind")),
-		ParamsSHA256: item.TextOf(i, "params_sha256"), State: act.State(item.TextOf(i, "state")), Outcome: item.TextOf(i, "outcome"),
+		ParamsSHA256: item.TextOf(i, "params_sha256"), State: act.State(item.TextOf(i, "state")), Attempt: int(attempt),
+		Outcome: item.TextOf(i, "outcome"), Remote: item.TextOf(i, "remote"),
 		ActingFor: item.TextOf(i, "acting_for"), At: time.UnixMilli(at).UTC(),
 	}
-	if !ok || !timed || item.TextOf(i, "schema") != act.ReceiptSchema || r.Label.UnmarshalText([]byte(item.TextOf(i, "label"))) != nil {
+	if !ok || !timed || !counted || item.TextOf(i, "schema") != act.ReceiptSchema || r.Label.UnmarshalText([]byte(item.TextOf(i, "label"))) != nil {
 		return act.Receipt{}, errMalformed
 	}
 	return r, nil
+}
+
+// Advance puts to in from's place, where the stored receipt has from's state
+// and attempt.
+func (l *Ledger) Advance(ctx context.Context, from, to act.Receipt) (bool, error) {
+	if from.Run != to.Run || from.Index != to.Index || !pipeline.IsRunID(from.Run) {
+		return false, pipeline.StoreFailed.Error("ledger: want two receipts of one run and index")
+	}
+	_, err := l.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &l.table, Item: receiptItem(to),
+		ConditionExpression:      aws.String("#state = :state AND #attempt = :attempt"),
+		ExpressionAttributeNames: map[string]string{"#state": "state", "#attempt": "attempt"},
+		ExpressionAttributeValues: item.Item{
+			":state": item.Text(string(from.State)), ":attempt": item.Number(int64(from.Attempt)),
+		},
+	})
+	if item.Unmet(err) {
+		return false, nil
+	}
+	return err == nil, client.Fault("advance receipt", err)
 }
 
 // rowItem checks names and sizes again: nothing else stands between a

@@ -23,8 +23,11 @@ type Ledger struct {
 const ledgerSchema = `
 CREATE TABLE IF NOT EXISTS receipts (
 	run TEXT NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL, params_sha256 TEXT NOT NULL,
-	state TEXT NOT NULL, outcome TEXT NOT NULL, label TEXT NOT NULL, acting_for TEXT NOT NULL, at INTEGER NOT NULL,
+	state TEXT NOT NULL, attempt INTEGER NOT NULL, outcome TEXT NOT NULL, remote TEXT NOT NULL,
+	label TEXT NOT NULL, acting_for TEXT NOT NULL, at INTEGER NOT NULL,
 	PRIMARY KEY (run, idx)) WITHOUT ROWID;`
+
+const selectReceipts = `SELECT idx, kind, params_sha256, state, attempt, outcome, remote, label, acting_for, at FROM receipts WHERE run = ? ORDER BY idx`
 
 // OpenLedger opens or makes the ledger in dir.
 func OpenLedger(dir string) (*Ledger, error) {
@@ -39,7 +42,7 @@ func OpenLedger(dir string) (*Ledger, error) {
 
 // Receipts returns the receipts of a run, by index.
 func (l *Ledger) Receipts(ctx context.Context, run string) ([]act.Receipt, error) {
-	rows, err := l.sql.QueryContext(ctx, `SELECT idx, kind, params_sha256, state, outcome, label, acting_for, at FROM receipts WHERE run = ? ORDER BY idx`, run)
+	rows, err := l.sql.QueryContext(ctx, selectReceipts, run)
 	return scanReceipts(run, rows, err)
 }
 
@@ -53,7 +56,7 @@ func scanReceipts(run string, rows *sql.Rows, err error) ([]act.Receipt, error) 
 		r := act.Receipt{Schema: act.ReceiptSchema, Run: run}
 		var label string
 		var at int64
-		if err := rows.Scan(&r.Index, &r.Kind, &r.ParamsSHA256, &r.State, &r.Outcome, &label, &r.ActingFor, &at); err != nil {
+		if err := rows.Scan(&r.Index, &r.Kind, &r.ParamsSHA256, &r.State, &r.Attempt, &r.Outcome, &r.Remote, &label, &r.ActingFor, &at); err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)
 		}
 		if err := r.Label.UnmarshalText([]byte(label)); err != nil {
@@ -74,13 +77,13 @@ func (l *Ledger) Commit(ctx context.Context, receipts []act.Receipt, writes []ta
 	run := receipts[0].Run
 	var existing []act.Receipt
 	err := l.do(ctx, func(w *writer) error {
-		rows, err := w.query(`SELECT idx, kind, params_sha256, state, outcome, label, acting_for, at FROM receipts WHERE run = ? ORDER BY idx`, run)
+		rows, err := w.query(selectReceipts, run)
 		if existing, err = scanReceipts(run, rows, err); err != nil || len(existing) > 0 {
 			return err
 		}
 		for _, r := range receipts {
-			if _, err := w.exec(`INSERT INTO receipts (run, idx, kind, params_sha256, state, outcome, label, acting_for, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				run, r.Index, r.Kind, r.ParamsSHA256, r.State, r.Outcome, r.Label.String(), r.ActingFor, r.At.UnixMilli()); err != nil {
+			if _, err := w.exec(`INSERT INTO receipts (run, idx, kind, params_sha256, state, attempt, outcome, remote, label, acting_for, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				run, r.Index, r.Kind, r.ParamsSHA256, r.State, r.Attempt, r.Outcome, r.Remote, r.Label.String(), r.ActingFor, r.At.UnixMilli()); err != nil {
 				return err
 			}
 		}
@@ -92,6 +95,22 @@ func (l *Ledger) Commit(ctx context.Context, receipts []act.Receipt, writes []ta
 		return nil
 	})
 	return existing, err == nil && len(existing) == 0, err
+}
+
+// Advance puts to in from's place, where the stored receipt has from's state
+// and attempt.
+func (l *Ledger) Advance(ctx context.Context, from, to act.Receipt) (bool, error) {
+	var changed int64
+	err := l.do(ctx, func(w *writer) error {
+		res, err := w.exec(`UPDATE receipts SET state = ?, attempt = ?, outcome = ?, remote = ?, at = ? WHERE run = ? AND idx = ? AND state = ? AND attempt = ?`,
+			to.State, to.Attempt, to.Outcome, to.Remote, to.At.UnixMilli(), from.Run, from.Index, from.State, from.Attempt)
+		if err != nil {
+			return err
+		}
+		changed, err = res.RowsAffected()
+		return err
+	})
+	return err == nil && changed == 1, err
 }
 
 // row inserts or replaces one row, making the table and its columns first
