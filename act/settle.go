@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -46,6 +47,42 @@ func (h *Handler) settle(ctx context.Context, j Job, r Receipt) (Receipt, error)
 		}
 	}
 	return r, nil
+}
+
+// Resolve is a person's word on an action whose receipt is unknown, or was left
+// sent: that it was performed, that it was not and is to be sent again, or that
+// it is to be let be.
+func Resolve(ctx context.Context, l Ledger, run string, index int, v Verdict, now time.Time) (Receipt, error) {
+	all, err := l.Receipts(ctx, run)
+	if err != nil {
+		return Receipt{}, err
+	}
+	for _, r := range all {
+		if r.Index != index {
+			continue
+		}
+		if r.State != Unknown && (r.State != Sent || now.Sub(r.At) < Lease) {
+			return r, fmt.Errorf("action %d is %s: want one that is unknown, or was sent and left", index, r.State)
+		}
+		to := r
+		to.At, to.Outcome = now.UTC(), "resolved"
+		switch v {
+		case Performed:
+			to.State = Done
+		case NotPerformed:
+			to.State = Claimed
+		case Rejected:
+			to.State = Refused
+		default:
+			return r, fmt.Errorf("want a verdict")
+		}
+		ok, err := l.Advance(ctx, r, to)
+		if err == nil && !ok {
+			err = fmt.Errorf("action %d was settled meanwhile", index)
+		}
+		return to, err
+	}
+	return Receipt{}, fmt.Errorf("action %d has no receipt", index)
 }
 
 // hasTime reports whether a call of the sink would end, and be recorded,

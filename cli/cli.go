@@ -84,6 +84,8 @@ func commands() []command {
 		{"approve", "say yes to what a run asks", approveUsage, (*App).approve},
 		{"deny", "say no to what a run asks", approveUsage, (*App).deny},
 		{"retry", "try a run that has ended once more", retryUsage, (*App).retry},
+		{"resolve", "say what became of an action that nobody could tell of", resolveUsage, (*App).resolve},
+		{"forget", "remove what strangers wrote of a run", forgetUsage, (*App).forget},
 		{"replay", "run recorded runs again, and compare", replayUsage, (*App).replay},
 		{"pause", "stop a recipe at once", pauseUsage, (*App).pause},
 		{"resume", "let a recipe that was paused go on", pauseUsage, (*App).resume},

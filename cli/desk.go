@@ -6,10 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"decant.dev/act"
 	"decant.dev/extract"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/approval"
@@ -34,6 +36,10 @@ type desk interface {
 	Answer(ctx context.Context, run, binding, person string, a approval.Answer) (approval.State, *local.Result, error)
 	// Again tries a run that has ended once more.
 	Again(ctx context.Context, e store.Entry) (*local.Result, error)
+	// Ledger gives act's receipts of a recipe's runs, and a way to close them.
+	Ledger() (act.Ledger, func() error, error)
+	// Forget removes what strangers wrote of a run.
+	Forget(ctx context.Context, e store.Entry) error
 	Grants() pipeline.Grants
 	Pause(ctx context.Context, recipe string, paused bool) error
 	Close() error
@@ -101,6 +107,18 @@ func (d *machineDesk) Grants() pipeline.Grants {
 	return local.NewGrants(local.GrantsPath(d.app.dir()))
 }
 
+func (d *machineDesk) Ledger() (act.Ledger, func() error, error) {
+	l, err := store.OpenLedger(filepath.Join(d.app.dir(), "act"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return l, l.Close, nil
+}
+
+func (d *machineDesk) Forget(ctx context.Context, e store.Entry) error {
+	return d.Engine.Forget(ctx, e.Run)
+}
+
 func (d *machineDesk) Pause(ctx context.Context, recipe string, paused bool) error {
 	return d.Pauses().Pause(ctx, recipe, paused)
 }
@@ -147,6 +165,15 @@ type stackDesk struct {
 func (d *stackDesk) Close() error { return nil }
 
 func (d *stackDesk) Grants() pipeline.Grants { return d.Stack.Grants() }
+
+func (d *stackDesk) Ledger() (act.Ledger, func() error, error) {
+	l, err := d.Stack.Ledger()
+	return l, func() error { return nil }, err
+}
+
+func (d *stackDesk) Forget(ctx context.Context, e store.Entry) error {
+	return d.Stack.Forget(ctx, e.Recipe, e.Run)
+}
 
 func (d *stackDesk) Prompt(context.Context, string, store.Mode) ([]byte, bool, error) {
 	return nil, false, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -188,8 +189,14 @@ func (x *acceptor) resume(ctx context.Context) {
 // process recorded.
 const answersEvery = time.Second
 
-// watch carries on the runs that persons have answered.
+// sweepEvery is how often a live engine looks for what is to be settled, and
+// for what is to be forgotten.
+const sweepEvery = 30 * time.Second
+
+// watch carries on the runs that persons have answered and those whose sinks
+// were out of order, and forgets what was kept long enough.
 func (x *acceptor) watch(ctx context.Context) {
+	var swept time.Time
 	tick := time.NewTicker(answersEvery)
 	defer tick.Stop()
 	for {
@@ -199,6 +206,12 @@ func (x *acceptor) watch(ctx context.Context) {
 		case <-tick.C:
 		}
 		results, err := x.engine.Answered(ctx)
+		if since := x.app.Clock(); since.Sub(swept) >= sweepEvery {
+			swept = since
+			settled, fault := x.engine.Settle(ctx)
+			_, forgetting := x.engine.Expire(ctx)
+			results, err = append(results, settled...), errors.Join(err, fault, forgetting)
+		}
 		for _, r := range results {
 			x.print(r)
 		}
@@ -221,11 +234,26 @@ func (x *acceptor) print(r local.Result) {
 	fmt.Fprintf(x.app.Stdout, "%s  %s  %s%s\n", r.Run, r.Recipe, r.Status, closing(r))
 }
 
+// keep is for how long what strangers wrote is kept: $DECANT_KEEP_DAYS. What is
+// no number of days keeps everything, and is said.
+func (a *App) keep() time.Duration {
+	value := a.Getenv("DECANT_KEEP_DAYS")
+	if value == "" {
+		return 0
+	}
+	days, err := strconv.Atoi(value)
+	if err != nil || days < 1 || days > 3650 {
+		fmt.Fprintf(a.Stderr, "decant: DECANT_KEEP_DAYS %.16q: want 1 to 3650; nothing is forgotten\n", value)
+		return 0
+	}
+	return time.Duration(days) * 24 * time.Hour
+}
+
 // engineConfig is the engine of this App's environment.
 func (a *App) engineConfig(live, unsandboxed bool, grants string) local.Config {
 	return local.Config{
 		Dir: a.dir(), Live: live, Unsandboxed: unsandboxed, Own: a.ownIdentities(),
-		Grants: grants, Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
+		Grants: grants, Keep: a.keep(), Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
 	}
 }
 

@@ -142,6 +142,18 @@ func (c Code) Status() Status {
 	return Failed
 }
 
+// CarriesOn reports whether a run that ended with the code may still be carried
+// on with the structure that it had: what stood in its way was not in it, and
+// may be gone.
+func (c Code) CarriesOn() bool {
+	switch c {
+	case ApprovalNeeded, OverBudget, SinkUnavailable, InFlight, OutcomeUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // HTTP returns the status (RFC 9110) that an ingress answers with.
 func (c Code) HTTP() int {
 	switch c {

@@ -37,6 +37,7 @@ type Config struct {
 	Own         []string         // identities that our sinks use
 	Grants      string           // grants file; empty means grants/grants.json in Dir
 	ContextAPI  string           // "address:port" where the engine's Context is served; empty means nowhere
+	Keep        time.Duration    // for how long Expire keeps what strangers wrote; zero means for ever
 	Clock       func() time.Time // empty means time.Now
 	Warn        func(error)      // told once of each phase that cannot be started; empty tells nobody
 

@@ -140,10 +140,10 @@ func (e *Engine) recordedResult(entry store.Entry) (Result, bool) {
 }
 
 // unfinished returns the envelope of a run that was begun with the recipe as
-// it is now and has not ended, or that waits for a person: act is asked again
-// how that stands. A run of another version starts over.
+// it is now and has not ended, or that waits for a person, a budget or a sink:
+// act is asked again how that stands. A run of another version starts over.
 func unfinished(entry store.Entry, env pipeline.Envelope) (pipeline.Envelope, bool) {
-	if entry.State == store.Ended && entry.Status != pipeline.Waiting {
+	if entry.State == store.Ended && (!entry.Code.CarriesOn() || len(entry.Structure) == 0) {
 		return env, false
 	}
 	begun, err := pipeline.DecodeEnvelope(entry.Envelope)

@@ -131,7 +131,7 @@ func (e *Engine) attempt(ctx context.Context, mine *attempt, p Pipeline, env pip
 		}
 		if begun, ok := unfinished(before, env); known && ok {
 			entry, env, resumed = before, begun, true
-			if before.State == store.Ended { // it waits, with its structure in the journal
+			if before.State == store.Ended { // it waits for something, with its structure in the journal
 				entry.State = store.Extracted
 			}
 		}
@@ -330,7 +330,12 @@ func (e *Engine) Resume(ctx context.Context) ([]Result, error) {
 		results = append(results, r)
 	}
 	answered, err := e.Answered(ctx)
-	return append(results, answered...), err
+	results = append(results, answered...)
+	if err != nil {
+		return results, err
+	}
+	settled, err := e.Settle(ctx)
+	return append(results, settled...), err
 }
 
 func (e *Engine) resume(ctx context.Context, entry store.Entry) (Result, error) {

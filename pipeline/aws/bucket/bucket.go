@@ -48,6 +48,9 @@ func Open(region, endpoint, name, owner string) *Bucket {
 	return &Bucket{s3: c, name: name, owner: owner}
 }
 
+// New is a bucket behind a client.
+func New(c *s3.Client, name, owner string) *Bucket { return &Bucket{s3: c, name: name, owner: owner} }
+
 // Raw returns the bodies of a recipe's runs as they were received, under
 // raw/<recipe>/<run>.
 func (b *Bucket) Raw(recipe string) Blobs { return Blobs{b, "raw", recipe, "", MaxRawBytes} }

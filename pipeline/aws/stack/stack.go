@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"github.com/go-json-experiment/json"
@@ -27,6 +29,7 @@ import (
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/approval"
 	"decant.dev/pipeline/aws/approvals"
+	"decant.dev/pipeline/aws/bucket"
 	"decant.dev/pipeline/aws/client"
 	"decant.dev/pipeline/aws/grants"
 	"decant.dev/pipeline/aws/lambdaapprove"
@@ -42,6 +45,12 @@ const (
 	machineOutput   = "StateMachineArn"
 )
 
+// Outputs that single commands need.
+const (
+	actOutput = "ActTableName"
+	rawOutput = "RawBucketName"
+)
+
 var needed = []string{runsOutput, grantsOutput, approvalsOutput, approveOutput, machineOutput}
 
 // nameForm is a stack's name (docs.aws.amazon.com/AWSCloudFormation,
@@ -54,6 +63,8 @@ type Stack struct {
 	runs      *tables.Runs
 	grants    *grants.Grants
 	approvals *approvals.Approvals
+	db        *dynamodb.Client
+	s3        *s3.Client
 	lambda    *lambda.Client
 	sfn       *sfn.Client
 	clock     func() time.Time
@@ -103,7 +114,7 @@ func New(c aws.Config, outputs map[string]string, clock func() time.Time) (*Stac
 	}
 	db := dynamodb.NewFromConfig(c)
 	return &Stack{
-		outputs: outputs, runs: tables.New(db).Runs(outputs[runsOutput], clock), grants: grants.New(db, outputs[grantsOutput]),
+		outputs: outputs, db: db, s3: s3.NewFromConfig(c), runs: tables.New(db).Runs(outputs[runsOutput], clock), grants: grants.New(db, outputs[grantsOutput]),
 		approvals: approvals.New(db, outputs[approvalsOutput]), lambda: lambda.NewFromConfig(c), sfn: sfn.NewFromConfig(c), clock: clock,
 	}, nil
 }
@@ -132,6 +143,30 @@ func (s *Stack) Find(ctx context.Context, prefix string) ([]tables.Run, error) {
 		return nil, err
 	}
 	return []tables.Run{r}, nil
+}
+
+// Ledger returns act's receipts.
+func (s *Stack) Ledger() (*tables.Ledger, error) {
+	if s.outputs[actOutput] == "" {
+		return nil, fmt.Errorf("stack: no output %s", actOutput)
+	}
+	return tables.New(s.db).Ledger(s.outputs[actOutput]), nil
+}
+
+// Forget removes every version of what strangers wrote of a run from the
+// bucket, and from its record what it carried. Its receipts are kept.
+func (s *Stack) Forget(ctx context.Context, recipe, run string) error {
+	if s.outputs[rawOutput] == "" {
+		return fmt.Errorf("stack: no output %s", rawOutput)
+	}
+	parsed, err := arn.Parse(s.outputs[machineOutput])
+	if err != nil {
+		return fmt.Errorf("stack: output %s is no ARN", machineOutput)
+	}
+	if err := bucket.New(s.s3, s.outputs[rawOutput], parsed.AccountID).Forget(ctx, recipe, run); err != nil {
+		return err
+	}
+	return s.runs.Forget(ctx, run)
 }
 
 // Question returns what a run asks a person, and false where it asks nothing.

@@ -89,6 +89,18 @@ func (r *Runs) Get(ctx context.Context, run string) (Run, bool, error) {
 	return runOf(out.Item), true, nil
 }
 
+// Forget takes out of a run's record what strangers may have written: its
+// structure, its trace and its actions. How it ended stays.
+func (r *Runs) Forget(ctx context.Context, run string) error {
+	_, err := r.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &r.table, Key: item.Item{"pk": item.Text(run)},
+		UpdateExpression:         aws.String("REMOVE #structure, #trace, #actions"),
+		ExpressionAttributeNames: map[string]string{"#structure": "structure", "#trace": "trace", "#actions": "actions"},
+		ConditionExpression:      aws.String("attribute_exists(pk)"),
+	})
+	return client.Fault("forget run", err)
+}
+
 // maxScanned bounds how many runs List reads.
 const maxScanned = 100_000
 

@@ -49,6 +49,19 @@ func (b *Blobs) Get(ctx context.Context, run string) ([]byte, bool, error) {
 	return value, true, nil
 }
 
+// Delete removes a run's value, if there is one: also from the file's free
+// pages and its log.
+func (b *Blobs) Delete(ctx context.Context, run string) error {
+	err := b.do(ctx, func(w *writer) error {
+		_, err := w.exec(`DELETE FROM blobs WHERE run = ?`, run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return b.vacuumed(ctx)
+}
+
 // Count returns the number of values.
 func (b *Blobs) Count(ctx context.Context) (int, error) {
 	var n int

@@ -57,3 +57,16 @@ func (b *Bundles) Get(ctx context.Context, run string, token [sha256.Size]byte) 
 	}
 	return value, true, nil
 }
+
+// Delete removes a run's bundle, if there is one: also from the file's free
+// pages and its log.
+func (b *Bundles) Delete(ctx context.Context, run string) error {
+	err := b.do(ctx, func(w *writer) error {
+		_, err := w.exec(`DELETE FROM bundles WHERE run = ?`, run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return b.vacuumed(ctx)
+}

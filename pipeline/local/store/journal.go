@@ -58,10 +58,12 @@ const journalSchema = `
 CREATE TABLE IF NOT EXISTS runs (
 	run TEXT NOT NULL, mode TEXT NOT NULL, recipe TEXT NOT NULL, state TEXT NOT NULL,
 	status TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', label TEXT NOT NULL DEFAULT '',
-	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB,
+	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB, forgotten INTEGER NOT NULL DEFAULT 0,
 	created INTEGER NOT NULL, updated INTEGER NOT NULL,
 	PRIMARY KEY (run, mode));
 CREATE INDEX IF NOT EXISTS runs_open ON runs (run) WHERE mode = 'live' AND state <> 'ended';
+CREATE INDEX IF NOT EXISTS runs_unsettled ON runs (updated) WHERE mode = 'live' AND status = 'failed';
+CREATE INDEX IF NOT EXISTS runs_kept ON runs (updated) WHERE forgotten = 0;
 CREATE INDEX IF NOT EXISTS runs_waiting ON runs (run) WHERE mode = 'live' AND status = 'waiting';`
 
 const entryColumns = `run, mode, recipe, state, status, code, label, envelope, structure, trace, actions, created, updated`
@@ -86,7 +88,7 @@ func (j *Journal) Begin(ctx context.Context, mode Mode, env pipeline.Envelope) e
 	return j.do(ctx, func(w *writer) error {
 		_, err := w.exec(`INSERT INTO runs (run, mode, recipe, state, envelope, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (run, mode) DO UPDATE SET state = excluded.state, status = '', code = '', label = '',
-			envelope = excluded.envelope, structure = NULL, trace = NULL, actions = NULL, updated = excluded.updated`,
+			envelope = excluded.envelope, structure = NULL, trace = NULL, actions = NULL, forgotten = 0, updated = excluded.updated`,
 			env.Run, mode, env.Recipe, Received, b, now, now)
 		return err
 	})
@@ -160,6 +162,29 @@ func (j *Journal) Unfinished(ctx context.Context) ([]Entry, error) {
 // Waiting returns the live runs that wait for a person, oldest first.
 func (j *Journal) Waiting(ctx context.Context) ([]Entry, error) {
 	return j.query(ctx, `WHERE mode = 'live' AND status = 'waiting' ORDER BY rowid`)
+}
+
+// Unsettled returns the live runs that ended with an action still to be sent,
+// or to be looked for, and whose last attempt was made between two instants;
+// oldest first.
+func (j *Journal) Unsettled(ctx context.Context, from, to time.Time) ([]Entry, error) {
+	return j.query(ctx, `WHERE mode = 'live' AND state = 'ended' AND code IN (?, ?, ?) AND updated BETWEEN ? AND ? ORDER BY rowid`,
+		pipeline.SinkUnavailable, pipeline.InFlight, pipeline.OutcomeUnknown, from.UnixMilli(), to.UnixMilli())
+}
+
+// Before returns the runs that were last changed before an instant and of which
+// something besides the receipts is kept, at most limit, oldest first.
+func (j *Journal) Before(ctx context.Context, at time.Time, limit int) ([]Entry, error) {
+	return j.query(ctx, `WHERE state = 'ended' AND updated < ? AND forgotten = 0 ORDER BY updated LIMIT ?`, at.UnixMilli(), limit)
+}
+
+// Forget takes out of a run's entry what a stranger may have written: its
+// structure and the parameters of its actions. How it ended stays.
+func (j *Journal) Forget(ctx context.Context, run string, mode Mode) error {
+	if err := j.update(ctx, run, mode, `structure = NULL, trace = NULL, actions = '[]', forgotten = 1`); err != nil {
+		return err
+	}
+	return j.vacuumed(ctx)
 }
 
 func (j *Journal) query(ctx context.Context, where string, args ...any) ([]Entry, error) {

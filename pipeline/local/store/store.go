@@ -126,7 +126,7 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	dsn := "file:" + (&url.URL{Path: filepath.Join(dir, name)}).EscapedPath() +
-		fmt.Sprintf("?_pragma=page_size(%d)", pageSize) + "&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-2048)"
+		fmt.Sprintf("?_pragma=page_size(%d)", pageSize) + "&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-2048)&_pragma=secure_delete(1)"
 	s, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", name, err)
@@ -237,6 +237,16 @@ func (d *db) commit(batch []write) {
 		}
 		w.done <- err
 	}
+}
+
+// vacuumed empties the log of what was written, which still holds what was
+// deleted from the database itself. Readers that are at it may keep a part.
+func (d *db) vacuumed(ctx context.Context) error {
+	_, err := d.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
 }
 
 // Close waits for the commit under way and closes the database. Writes that
