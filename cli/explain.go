@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -107,12 +108,7 @@ func explainExtract(out *strings.Builder, r local.Result) {
 	if json.Unmarshal(r.Structure, &fields) != nil {
 		return
 	}
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range sortedKeys(fields) {
 		fmt.Fprintf(out, "             %-13s %s%s\n", name, terminal.Cut(string(fields[name]), 60), because(r, name))
 	}
 }
@@ -141,12 +137,7 @@ func (a *App) explainAct(out *strings.Builder, r local.Result) {
 	}
 	for i, act := range r.Actions {
 		fmt.Fprintf(out, "             %d %-15s %-5s %-8s", i, act.Kind, act.Decision, act.Outcome)
-		names := make([]string, 0, len(act.Params))
-		for name := range act.Params {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range sortedKeys(act.Params) {
 			fmt.Fprintf(out, " %s=%s", name, shown(act.Params[name]))
 		}
 		fmt.Fprintln(out)
@@ -181,3 +172,5 @@ func closing(r local.Result) string {
 		return ""
 	}
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -97,8 +97,12 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
-	runs := &acceptor{app: a, engine: engine, json: o.json}
-	s, err := server.New(server.Config{Runs: runs, Secrets: secrets, Context: engine.Context(), Life: life})
+	asking, err := a.openLinks(engine)
+	if err != nil {
+		return 0, errors.Join(err, engine.Close())
+	}
+	runs := &acceptor{app: a, engine: engine, links: asking, json: o.json}
+	s, err := server.New(server.Config{Runs: runs, Secrets: secrets, Context: engine.Context(), Answers: asking.handler(), Life: life})
 	if err != nil {
 		return 0, errors.Join(err, engine.Close())
 	}
@@ -153,6 +157,7 @@ func counted(counts map[string]int) string {
 type acceptor struct {
 	app    *App
 	engine *local.Engine
+	links  *links
 	json   bool
 
 	mu sync.Mutex
@@ -169,6 +174,7 @@ func (x *acceptor) Accept(ctx context.Context, d events.Delivery) ([]string, fun
 		for _, b := range begun {
 			if r := b.Wait(); !b.Again {
 				x.print(r)
+				x.tell(ctx, r.Run, r.Status)
 			}
 		}
 	}, code
@@ -210,7 +216,7 @@ func (x *acceptor) watch(ctx context.Context) {
 			swept = since
 			settled, fault := x.engine.Settle(ctx)
 			_, forgetting := x.engine.Expire(ctx)
-			results, err = append(results, settled...), errors.Join(err, fault, forgetting)
+			results, err = append(results, settled...), errors.Join(err, fault, forgetting, x.tellAll(ctx))
 		}
 		for _, r := range results {
 			x.print(r)
@@ -219,6 +225,25 @@ func (x *acceptor) watch(ctx context.Context) {
 			fmt.Fprintf(x.app.Stderr, "decant: runs that wait: %v\n", err)
 		}
 	}
+}
+
+// tell says that a run waits, where it does, to the address that wants to know.
+func (x *acceptor) tell(ctx context.Context, run string, status pipeline.Status) {
+	if status != pipeline.Waiting {
+		return
+	}
+	if err := x.links.tell(ctx, run); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(x.app.Stderr, "decant: run %s waits, and that could not be told: %v\n", run, err)
+	}
+}
+
+// tellAll tells of every run that waits.
+func (x *acceptor) tellAll(ctx context.Context) error {
+	waiting, err := x.engine.Journal().Waiting(ctx)
+	for _, entry := range waiting {
+		x.tell(ctx, entry.Run, entry.Status)
+	}
+	return err
 }
 
 // print says how a run ended: in one line, since many may come.

@@ -56,6 +56,7 @@ var forbidden = []struct {
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
 	{"/pipeline/local/server", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "…/intake", "database/sql"}, "the ingress holds no table and reads no text"},
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
+	{"/internal/pages", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql"}, "a page shows what it is given"},
 	{"/internal/public", []string{module + "/", "net", "net/http"}, "a list of addresses opens no connection"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
@@ -89,6 +90,7 @@ var allowed = map[string][]string{
 	"/pipeline/local/server": {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
 	"/pipeline/runcontext":   {module + "/act/plan", module + "/extract/shape"},
 	"/pipeline/contextapi":   {module + "/act/plan", module + "/extract/shape"},
+	"/internal/pages":        {module + "/act/plan", module + "/extract/shape"},
 	"/internal/public":       {module + "/internal/public"},
 }
 

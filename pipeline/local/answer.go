@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/approval"
@@ -40,6 +41,22 @@ func (e *Engine) Give(ctx context.Context, run, binding, person string, a approv
 		return err
 	})
 	return r, err
+}
+
+// Asked lists who may answer a question now: the person whose message started
+// the run, and otherwise the recipe's approvers.
+func (e *Engine) Asked(ctx context.Context, r approval.Record) ([]string, error) {
+	if r.Requester != "" {
+		return []string{r.Requester}, nil
+	}
+	all, err := NewGrants(e.held).List(ctx)
+	var persons []string
+	for _, g := range all {
+		if g.Channel == approval.Channel(r.Recipe) && !slices.Contains(e.config.Own, g.Person) {
+			persons = append(persons, g.Person)
+		}
+	}
+	return persons, err
 }
 
 // Pauses gives the recipes of a state directory that a person has stopped.

@@ -28,6 +28,8 @@ import (
 const (
 	GitHubPath = "/webhooks/github"
 	HealthPath = "/healthz"
+	// AnswersPath is above the links that answer waiting runs.
+	AnswersPath = "/approve/"
 )
 
 // Bounds of what is under way at once.
@@ -56,6 +58,7 @@ type Config struct {
 	Runs    Runs
 	Secrets events.Secrets  // at least one
 	Context http.Handler    // the context API
+	Answers http.Handler    // the page of waiting runs, or nil
 	Life    context.Context // of the runs: they stop when it ends
 }
 
@@ -88,6 +91,9 @@ func New(c Config) (*Server, error) {
 	s.mux.HandleFunc(GitHubPath, s.github)
 	s.mux.HandleFunc(HealthPath, health)
 	s.mux.Handle("/api/", c.Context)
+	if c.Answers != nil {
+		s.mux.Handle(AnswersPath, c.Answers)
+	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusNotFound, answer{Code: "not_found"}) })
 	return s, nil
 }
