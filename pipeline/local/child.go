@@ -39,7 +39,7 @@ const (
 const (
 	unsandboxedVariable = "DECANT_UNSANDBOXED" // run without restrictions
 	brokerVariable      = "DECANT_BROKER"      // the declared hosts, with commas; descriptor 3 leads to them
-	contextVariable     = "DECANT_CONTEXT_API" // the address of the context API, which may be reached beside them
+	nearVariable        = "DECANT_NEAR"        // those of their addresses that are not public and may be reached, with commas
 )
 
 // childConfig is the first line that a child reads, after it is restricted.
@@ -130,7 +130,7 @@ func serveChild(build builder, profile sandbox.Profile) error {
 // one that reaches none.
 func brokeredClient() (*http.Client, error) {
 	own := &broker.Broker{}
-	own.Allow = allowing(os.Getenv(contextVariable))
+	own.Allow = allowing(strings.Split(os.Getenv(nearVariable), ","))
 	if hosts := os.Getenv(brokerVariable); hosts != "" {
 		own.Hosts = strings.Split(hosts, ",")
 	}
