@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -278,6 +279,23 @@ func TestSlowEndpointEndsInTime(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What counts is the size of the answer as it is read, not as it was sent.
+func TestBombIsAnAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(strings.Repeat(" ", 64<<20))); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	endpoint := &says{body: packed.String(), header: map[string]string{"Content-Encoding": "gzip"}}
+	if _, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), ""); !errors.Is(err, attempt.ErrLarge) {
+		t.Errorf("%d bytes: got %v", packed.Len(), err)
 	}
 }
 

@@ -54,6 +54,9 @@ type childConfig struct {
 	Approvals string `json:"approvals"`
 }
 
+// maxHeader bounds the header of an answer that a child is sent, in bytes.
+const maxHeader = 64 << 10
+
 // builder makes a phase's handler in its child. The client reaches the hosts
 // that the phase declares, through the parent's broker, and no other.
 type builder func(childConfig, *http.Client) (handler, error)
@@ -142,7 +145,7 @@ func brokeredClient() (*http.Client, error) {
 		}
 		dial = brokered
 	}
-	return &http.Client{Transport: &http.Transport{DialContext: dial, ForceAttemptHTTP2: true}}, nil
+	return &http.Client{Transport: &http.Transport{DialContext: dial, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxHeader}}, nil
 }
 
 func serve(in *bufio.Reader, out io.Writer, handle handler) error {

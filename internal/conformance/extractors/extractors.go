@@ -5,6 +5,10 @@
 // It asks through extract.Handler, as both engines do, so what is held to the
 // promise is the extractor together with the strict decoder. Time is that of a
 // bubble of testing/synctest: nothing waits, and a source may hang for ever.
+//
+// To add an extractor, write a Kit: New makes it with a Source where its model,
+// program, history or earlier extractor would be, and turns each Turn into what
+// that would have done; Shows lists the manners that it has a way to show.
 package extractors
 
 import (
@@ -89,8 +93,8 @@ func (s *Source) Ask(shown string) Turn {
 
 // Kit is one extractor under test.
 type Kit struct {
-	// New makes the extractor of a shape, with s behind it. It is called in the
-	// bubble.
+	// New makes the extractor of a shape, with s behind it: in the bubble, for
+	// each case anew.
 	New func(t *testing.T, shape *shape.Shape, s *Source) extract.Extractor
 	// Shows lists the manners that the source can show this extractor; Answers
 	// is among them. Cases that need another are skipped.
@@ -102,6 +106,9 @@ type Kit struct {
 	Late, Total time.Duration
 	// Projected says that null may stand for the absence of an optional field.
 	Projected bool
+	// Outside runs the cases outside a bubble, for an extractor that starts
+	// processes: then Late and Total are real time, and are to be short.
+	Outside bool
 }
 
 // Secret stands in answers that are refused; it comes out nowhere.
@@ -295,6 +302,10 @@ func Test(t *testing.T, k Kit) {
 				t.Skipf("the source of this extractor has no way to show: %s", c.needs)
 			}
 			for _, placement := range []fence.Placement{fence.PlacementUser, fence.PlacementSystem} {
+				if k.Outside {
+					k.test(t, s, c, object(t, placement))
+					continue
+				}
 				synctest.Test(t, func(t *testing.T) { k.test(t, s, c, object(t, placement)) })
 			}
 		})
