@@ -80,10 +80,10 @@ func TestPromptIsSentAsItPlacesItself(t *testing.T) {
 						"name": "structure", "description": "Takes the answer to this turn.", "strict": true, "inputSchema": object{"json": json.RawMessage(schema)},
 					}}}}
 				}
-				if got := endpoint.bodies[0]; !reflect.DeepEqual(parsed(t, got), parsed(t, string(must(json.Marshal(want))))) {
+				if got := endpoint.shown()[0]; !reflect.DeepEqual(parsed(t, got), parsed(t, string(must(json.Marshal(want))))) {
 					t.Errorf("placement %s, %s, all %t:\ngot  %s\nwant %s", placement, held, all, got, must(json.Marshal(want)))
 				}
-				if r := endpoint.asked[0]; r.Method != "POST" || r.URL.EscapedPath() != "/model/eu.example.some-model-v1%3A0/converse" {
+				if r := endpoint.requests()[0]; r.Method != "POST" || r.URL.EscapedPath() != "/model/eu.example.some-model-v1%3A0/converse" {
 					t.Errorf("got %s %s", r.Method, r.URL.EscapedPath())
 				}
 			}
@@ -118,9 +118,9 @@ func TestQuestionIsDeterministic(t *testing.T) {
 		for range 20 {
 			_, _ = ask(t, made(t, c), p, "")
 		}
-		for _, b := range endpoint.bodies[1:] {
-			if b != endpoint.bodies[0] {
-				t.Fatalf("%s: got\n%s\nand\n%s", held, endpoint.bodies[0], b)
+		for _, b := range endpoint.shown()[1:] {
+			if b != endpoint.shown()[0] {
+				t.Fatalf("%s: got\n%s\nand\n%s", held, endpoint.shown()[0], b)
 			}
 		}
 	}
@@ -182,8 +182,8 @@ func TestWhatIsNoWholeAnswerIsAnError(t *testing.T) {
 				k := config(extractors.Serve(t, endpoint))
 				k.Held = c.held
 				a, err := ask(t, made(t, k), prompt(t, fence.PlacementUser), "")
-				if err == nil || c.want != nil && (!errors.Is(err, c.want) || len(endpoint.asked) != 1) || !reflect.DeepEqual(a, extract.Answer{}) {
-					t.Errorf("got %v after %d questions, want %v after 1", err, len(endpoint.asked), c.want)
+				if err == nil || c.want != nil && (!errors.Is(err, c.want) || len(endpoint.requests()) != 1) || !reflect.DeepEqual(a, extract.Answer{}) {
+					t.Errorf("got %v after %d questions, want %v after 1", err, len(endpoint.requests()), c.want)
 				}
 				if strings.Contains(fmt.Sprint(err), secret) {
 					t.Errorf("the error repeats the answer: %v", err)
@@ -346,8 +346,8 @@ func TestOtherContentIsNoAnswer(t *testing.T) {
 	for _, status := range []int{200, 202} {
 		endpoint := &says{status: status, body: converse("end_turn", text(good)), header: map[string]string{"Content-Type": "text/html"}}
 		_, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), "")
-		if !errors.Is(err, attempt.ErrForm) || len(endpoint.asked) != 1 {
-			t.Errorf("%d: got %v after %d questions", status, err, len(endpoint.asked))
+		if !errors.Is(err, attempt.ErrForm) || len(endpoint.requests()) != 1 {
+			t.Errorf("%d: got %v after %d questions", status, err, len(endpoint.requests()))
 		}
 	}
 }
@@ -401,7 +401,7 @@ func TestWorstIsNeverLessThanACost(t *testing.T) {
 	for _, part := range p.System() {
 		size += len(part)
 	}
-	one := c.Prices.Cost(extract.Usage{CacheWriteTokens: len(endpoint.bodies[0]), OutputTokens: DefaultMaxTokens})
+	one := c.Prices.Cost(extract.Usage{CacheWriteTokens: len(endpoint.shown()[0]), OutputTokens: DefaultMaxTokens})
 	if worst := x.Worst(size); worst < one*extract.MaxTurns*attempt.Attempts || extract.WorstOf(x, size) != worst {
 		t.Errorf("worst %d, and one question may cost %d", worst, one)
 	}

@@ -94,11 +94,11 @@ func TestCredentialsComeFromTheEnvironment(t *testing.T) {
 	if _, err := ask(t, x, prompt(t, fence.PlacementUser), ""); err != nil {
 		t.Fatal(err)
 	}
-	r := endpoint.asked[0]
+	r := endpoint.requests()[0]
 	if auth := r.Header.Get("Authorization"); !strings.Contains(auth, "Credential=AKIDEXAMPLE/") || !strings.Contains(auth, "/eu-central-1/bedrock/aws4_request") || r.Header.Get("X-Amz-Security-Token") != "session" {
 		t.Errorf("got %q", auth)
 	}
-	if all := fmt.Sprint(r.Header, endpoint.bodies); strings.Contains(all, extractors.Secret) {
+	if all := fmt.Sprint(r.Header, endpoint.shown()); strings.Contains(all, extractors.Secret) {
 		t.Error("the secret key was sent")
 	}
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
@@ -108,8 +108,8 @@ func TestCredentialsComeFromTheEnvironment(t *testing.T) {
 		}
 	}
 	endpoint = &says{}
-	if _, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), ""); !errors.Is(err, errCredentials) || len(endpoint.asked) > 0 {
-		t.Errorf("without credentials: got %v after %d questions", err, len(endpoint.asked))
+	if _, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), ""); !errors.Is(err, errCredentials) || len(endpoint.requests()) > 0 {
+		t.Errorf("without credentials: got %v after %d questions", err, len(endpoint.requests()))
 	}
 }
 

@@ -336,17 +336,20 @@ func (k Kit) judge(t *testing.T, s *shape.Shape, c one, object []byte) (faults [
 	took := time.Since(begin)
 
 	fault(out.Code != c.want, "got %q, want %q (errors: %v)", out.Code, c.want, x.errs)
-	n := len(source.shown)
+	source.mu.Lock() // a question that was given up may still be under way
+	questions := slices.Clone(source.shown)
+	source.mu.Unlock()
+	n := len(questions)
 	fault(n < 1 || n > c.asked, "the source was asked %d times, want 1 to %d", n, c.asked)
 	fault(k.Total > 0 && took > time.Duration(len(x.errs))*k.Total, "took %s for %d questions, want at most %s for each", took, len(x.errs), k.Total)
 	told := fmt.Sprintf("%s %+v %v %v", out.Structure, out.Trace, x.errs, x.broken)
 	fault(strings.Contains(told, Secret), "tells what was answered: %s", told)
-	for i, shown := range source.shown {
+	for i, shown := range questions {
 		fault(strings.Contains(shown, Secret), "question %d repeats an earlier answer", i+1)
 	}
 	if n > 1 && len(x.broken) == extract.MaxTurns {
 		rule := x.broken[1]
-		fault(!strings.Contains(source.shown[n-1], rule) || strings.Contains(source.shown[0], rule),
+		fault(!strings.Contains(questions[n-1], rule) || strings.Contains(questions[0], rule),
 			"want the second question, and it alone, to name the rule %q", rule)
 	}
 	if out.Code == pipeline.OK {
