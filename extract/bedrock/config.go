@@ -98,7 +98,7 @@ func (c Config) complete() (Config, string, error) {
 	if c.Guardrail != (Guardrail{}) {
 		fault(guardrailForm.MatchString(c.Guardrail.ID) && guardrailVersionForm.MatchString(c.Guardrail.Version), "guardrail: want an id or ARN, and a version or DRAFT")
 	}
-	if c.Schema.Name == "" {
+	if c.Schema == (shape.Provider{}) {
 		c.Schema = shape.Bedrock()
 	}
 	if c.MaxTokens == 0 {
