@@ -36,6 +36,11 @@ type Output struct {
 type Handler struct {
 	Shapes     map[string]*shape.Shape
 	Extractors map[string]Extractor
+	// Costs are what a run of a recipe may cost, in microdollars, as act reserved
+	// it: by recipe. Asked is how often an engine asks about one run at most; zero
+	// means once.
+	Costs map[string]int64
+	Asked int
 	// Replay makes the extractor that answers with a recorded structure. Where
 	// it is nil, an Input with one is refused.
 	Replay func(recorded []byte) Extractor
@@ -70,6 +75,9 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 	if WantsContext(x) {
 		request.Access = in.Access
 	}
+	if h.tooDear(in.Recipe, x, prompt) {
+		return Output{Code: pipeline.TooDear}
+	}
 	var used Usage
 	var refused []Refused
 	last := Answer{}
@@ -103,6 +111,16 @@ func (h *Handler) Extract(ctx context.Context, in Input) Output {
 	trace := traceOf(x, last, used, prompt, in.Object)
 	trace.Refused = refused
 	return Output{Code: pipeline.Undecodable, Trace: trace}
+}
+
+// tooDear reports whether asking about a prompt could cost more than was
+// reserved for its run.
+func (h *Handler) tooDear(recipe string, x Extractor, p fence.Prompt) bool {
+	n := len(p.User())
+	for _, part := range p.System() {
+		n += len(part)
+	}
+	return WorstOf(x, n)*int64(max(h.Asked, 1)) > h.Costs[recipe]
 }
 
 // decode reads a candidate strictly, in the spelling that it was asked for.

@@ -346,3 +346,35 @@ func FuzzCandidateIsAStructureOrACode(f *testing.F) {
 		}
 	})
 }
+
+// dear is an extractor that costs, at its worst, a microdollar a byte.
+type dear struct{ *scripted }
+
+func (dear) Worst(promptBytes int) int64 { return int64(promptBytes) }
+
+// An extractor is asked only where its worst, as often as it may be asked, is
+// within what was reserved for the run. The attack is a text that makes the
+// prompt long.
+func TestAnExtractorIsHeldToItsCost(t *testing.T) {
+	t.Parallel()
+	in := input(t)
+	p, err := fence.DecodeObject(in.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(p.User()))
+	for _, s := range p.System() {
+		size += int64(len(s))
+	}
+	for _, tc := range []struct {
+		cost  int64
+		asked int
+		want  pipeline.Code
+	}{{size, 0, pipeline.OK}, {size, 1, pipeline.OK}, {size - 1, 1, pipeline.TooDear}, {3*size - 1, 3, pipeline.TooDear}, {3 * size, 3, pipeline.OK}, {0, 1, pipeline.TooDear}} {
+		x := turns(`{"kind":"a"}`)
+		h := Handler{Shapes: map[string]*shape.Shape{"findings": findings(t)}, Extractors: map[string]Extractor{"findings": dear{x}}, Costs: map[string]int64{"findings": tc.cost}, Asked: tc.asked}
+		if out := h.Extract(t.Context(), in); out.Code != tc.want || (len(x.requests) > 0) != (tc.want == pipeline.OK) {
+			t.Errorf("reserved %d, asked %d times: got %q after %d questions, want %q", tc.cost, tc.asked, out.Code, len(x.requests), tc.want)
+		}
+	}
+}

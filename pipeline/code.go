@@ -76,6 +76,7 @@ const (
 
 	// Extract.
 	NoAnswer       Code = "no_answer"       // the extractor could not be had
+	TooDear        Code = "too_dear"        // asking could cost more than the recipe reserves for a run
 	Undecodable    Code = "undecodable"     // two answers did not decode
 	Ungrounded     Code = "ungrounded"      // a quote stands in no element
 	BoundaryEchoed Code = "boundary_echoed" // the answer contains the boundary
@@ -113,7 +114,7 @@ var statusOf = map[Code]Status{
 	AgentsNeverTrigger: Dropped,
 	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused, Paused: Refused, OverBudget: Refused,
 	TriggerTooLarge: Failed, Unreadable: Quarantined,
-	NoAnswer: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
+	NoAnswer: Quarantined, TooDear: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
 	ApprovalNeeded: Waiting, ApprovalDenied: Refused, ApprovalExpired: Refused, ApproverLost: Refused,
 	StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,

@@ -38,6 +38,7 @@ var table = []struct {
 	{"no_answer", "quarantined", 3, 500, true},
 	{"undecodable", "quarantined", 3, 500, true},
 	{"ungrounded", "quarantined", 3, 500, true},
+	{"too_dear", "quarantined", 3, 500, true},
 	{"boundary_echoed", "quarantined", 3, 500, true},
 	{"unlisted_outcome", "refused", 3, 500, false},
 	{"not_canonical", "refused", 3, 500, false},

@@ -109,7 +109,7 @@ func (v Violation) String() string { return v.Where + ": " + v.Mend + " [" + v.R
 func TerminalCodes() int { return len(phaseCodes) }
 
 var phaseCodes = []Code{
-	TriggerTooLarge, NoCommand, Unreadable, NoAnswer, Undecodable, Ungrounded, BoundaryEchoed,
+	TriggerTooLarge, NoCommand, Unreadable, NoAnswer, TooDear, Undecodable, Ungrounded, BoundaryEchoed,
 	PhaseDied, PhaseTimeout, PhaseMisbehave, PhasePanic,
 }
 

@@ -23,6 +23,10 @@ import (
 	"decant.dev/pipeline/contextapi"
 )
 
+// asksAtMost is how often the state machine asks extract about one run: as
+// machine.MaxAsked, which no function links.
+const asksAtMost = 6
+
 // Pipeline is what extract knows of a recipe.
 type Pipeline struct {
 	Recipe    *pipeline.Recipe
@@ -31,7 +35,7 @@ type Pipeline struct {
 
 // Main serves the pipelines. It does not return.
 func Main(pipelines ...Pipeline) {
-	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.ContextURL)
+	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.ContextURL, environment.Model)
 	if err != nil {
 		function.Exit(err)
 	}
@@ -73,6 +77,7 @@ func New(c Config) (*Handler, error) {
 	}
 	h := &Handler{config: c, words: map[string]extract.Vocabulary{}}
 	h.extract.Shapes, h.extract.Extractors = map[string]*shape.Shape{}, map[string]extract.Extractor{}
+	h.extract.Costs, h.extract.Asked = map[string]int64{}, asksAtMost
 	for _, p := range c.Pipelines {
 		if p.Recipe == nil || p.Recipe.Shape() == nil || p.Extractor == nil {
 			return nil, errors.New("extract: want each pipeline to have a recipe with a bounded shape, and an extractor")
@@ -82,6 +87,7 @@ func New(c Config) (*Handler, error) {
 			return nil, fmt.Errorf("extract: pipeline %.64q: want each once", name)
 		}
 		h.extract.Shapes[name], h.extract.Extractors[name] = p.Recipe.Shape(), p.Extractor
+		h.extract.Costs[name] = p.Recipe.RunCost()
 		h.words[name] = extract.VocabularyOf(p.Extractor, p.Recipe.Shape())
 	}
 	return h, nil

@@ -12,6 +12,7 @@ import (
 	"decant.dev/fence"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/aws/client"
+	"decant.dev/pipeline/aws/machine"
 	"decant.dev/recipes/issues"
 )
 
@@ -113,5 +114,26 @@ func TestFaultsAreCodesOfThePhase(t *testing.T) {
 				t.Errorf("got %q, %v; want %q, to be asked again: %t", code, err, tc.code, tc.again)
 			}
 		})
+	}
+}
+
+// priced is an extractor that costs, at its worst, a microdollar a byte.
+type priced struct{ extract.Extractor }
+
+func (priced) Worst(promptBytes int) int64 { return int64(promptBytes) }
+
+// What is reserved for a run covers every time that the machine may ask about
+// it; a prompt that could cost more is not asked about.
+func TestAPromptThatCouldCostMoreIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	if asksAtMost != machine.MaxAsked {
+		t.Errorf("asks at most %d times, and the machine %d", asksAtMost, machine.MaxAsked)
+	}
+	h, err := New(Config{Pipelines: []Pipeline{{issues.Recipe, priced{says(good)}}}, Prompts: func(string) Prompts { return store{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.extract.Costs["issues"] != issues.Recipe.RunCost() || h.extract.Asked != asksAtMost {
+		t.Errorf("holds extract to %d, asked %d times", h.extract.Costs["issues"], h.extract.Asked)
 	}
 }

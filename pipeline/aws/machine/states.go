@@ -142,6 +142,10 @@ var (
 	timedOut = []string{"States.Timeout", "Sandbox.Timedout"}
 )
 
+// MaxAsked is how often a phase is asked about one run: once, and again by each
+// class of retry.
+const MaxAsked = 1 + maxTransient + maxTimedOut
+
 const (
 	maxTransient = 4
 	maxTimedOut  = 1
