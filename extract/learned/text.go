@@ -8,8 +8,6 @@ import (
 const (
 	MaxTitle = 1 << 10
 	MaxBody  = 8 << 10
-
-	maxQuoted = 64 << 10 // of a body before its quoted parts are taken out
 )
 
 // Text is one item as a model reads it: any bytes.
@@ -66,13 +64,6 @@ func find(elements []fence.Element, column string) string {
 		}
 	}
 	return ""
-}
-
-// own is a body without what it quotes.
-func own(text string) string {
-	text = clip(text, maxQuoted)
-	text, _ = fence.SplitQuotes(text)
-	return clip(text, MaxBody)
 }
 
 func clip(s string, n int) string { return s[:min(len(s), n)] }
