@@ -15,25 +15,24 @@ type space uint8
 const (
 	titleWords   space = iota // 1 to 3 words in a row
 	titleRunes                // 2 to 5 runes of a word
-	bodyWords                 // 1 to 2 words in a row of the whole body, code too
-	openingWords              // the same of the first prose
-	openingRunes              // 3 to 5 runes of a word there
+	bodyWords                 // words of the whole body, code too
+	openingWords              // 1 to 2 words in a row of the first prose
 	headings                  // headings, whole and by word
 	answers                   // a heading with the line under it, and that line
 	questions                 // 1 to 2 words in a row of sentences that ask
 	structure                 // what the text is made of: code, pictures, length, first word …
+	openingRunes              // 3 to 5 runes of a word of the first prose; the one space without copies for groups
 	spaceCount
 )
 
-// weights are the spaces' shares of a score, set by cross-validation; headings and structure say more about a project's form than
-// about an item.
+// weights are the spaces' shares of a score, set by cross-validation.
 var weights = [spaceCount]float32{
-	titleWords: 1, titleRunes: 1, bodyWords: 1, openingWords: 1, openingRunes: 1,
-	headings: math.Sqrt2 / 2, answers: math.Sqrt2 / 2, questions: math.Sqrt2 / 2, structure: math.Sqrt2 / 2,
+	titleWords: 0.85, titleRunes: 1, bodyWords: 1.3, openingWords: 1.2, openingRunes: 0.5,
+	headings: 0.7, answers: 1, questions: 0.7, structure: 0.7,
 }
 
 // openingBytes of prose are the opening.
-const openingBytes = 400
+const openingBytes = 500
 
 // featureVersion changes whenever the same text would give other features, so that no model meets features that it
 // was not trained on.
@@ -54,16 +53,17 @@ type document struct {
 
 // reader turns texts into features. It is reused; its memory is bounded by MaxTitle and MaxBody.
 type reader struct {
-	runes  []rune
-	title  []token
-	body   []token
-	spans  []rules.Span
-	picked []token
-	counts []uint8 // by bucket; all zero between spaces
-	doc    document
-	cells  []cell
-	salt   uint64
-	opened int // first entry of the open space
+	runes   []rune
+	title   []token
+	body    []token
+	spans   []rules.Span
+	picked  []token
+	opening []token
+	counts  []uint8 // by bucket; all zero between spaces
+	doc     document
+	cells   []cell
+	salt    uint64
+	opened  int // first entry of the open space
 }
 
 // open begins a space.
@@ -145,16 +145,13 @@ func (r *reader) read(t Text) *document {
 	r.pieces(r.title, 2, 5)
 	r.close(titleRunes)
 	r.open(bodyWords)
-	r.grams(r.body, 2)
+	r.grams(r.body, 1)
 	r.close(bodyWords)
 	f := r.forms(title, body)
-	opening := r.prose(openingBytes)
+	r.opening = r.prose(r.opening[:0], openingBytes)
 	r.open(openingWords)
-	r.grams(opening, 2)
+	r.grams(r.opening, 2)
 	r.close(openingWords)
-	r.open(openingRunes)
-	r.pieces(opening, 3, 5)
-	r.close(openingRunes)
 	r.open(headings)
 	r.headings()
 	r.close(headings)
@@ -162,11 +159,15 @@ func (r *reader) read(t Text) *document {
 	r.answers(body)
 	r.close(answers)
 	r.open(questions)
-	r.questions(r.prose(len(body)))
+	r.picked = r.prose(r.picked[:0], len(body))
+	r.questions(r.picked)
 	r.close(questions)
 	r.open(structure)
 	r.structure(&f)
 	r.close(structure)
+	r.open(openingRunes)
+	r.pieces(r.opening, 3, 5)
+	r.close(openingRunes)
 	return &r.doc
 }
 
@@ -181,9 +182,8 @@ func groupHash(name string) uint64 {
 	return h | 1
 }
 
-// prose picks the tokens of the first limit bytes of prose.
-func (r *reader) prose(limit int) []token {
-	r.picked = r.picked[:0]
+// prose appends the tokens of the first limit bytes of prose.
+func (r *reader) prose(dst []token, limit int) []token {
 	k := 0
 	for _, s := range r.spans {
 		end := s.End
@@ -193,14 +193,14 @@ func (r *reader) prose(limit int) []token {
 		}
 		for ; k < len(r.body) && int(r.body[k].at) < s.End; k++ {
 			if s.Kind == rules.SpanProse && int(r.body[k].at) >= s.Start && int(r.body[k].at) < end {
-				r.picked = append(r.picked, r.body[k])
+				dst = append(dst, r.body[k])
 			}
 		}
 		if limit <= 0 {
 			break
 		}
 	}
-	return r.picked
+	return dst
 }
 
 // within is the tokens of a byte range, the first of which is at or after k.
@@ -322,12 +322,14 @@ const (
 	biasValue = 0.55
 )
 
-// appendCells weighs a document's features. A group that is known has a copy of every feature.
+// appendCells weighs a document's features. An item of a known group has most of them twice: the copy's row is the group's own.
 func appendCells(dst []cell, d *document, rarities []uint8, known []uint64) []cell {
 	dst = append(dst, cell{biasRow, biasValue})
-	whole := len(dst)
-	from := uint32(0)
+	start, from := len(dst), uint32(0)
 	for s, end := range d.ends {
+		if space(s) == openingRunes {
+			dst = appendCopies(dst, start, d.group, known)
+		}
 		first, sum := len(dst), float32(0)
 		for _, e := range d.entries[from:end] {
 			q := rarities[e>>8]
@@ -346,11 +348,16 @@ func appendCells(dst []cell, d *document, rarities []uint8, known []uint64) []ce
 			}
 		}
 	}
-	if _, ok := slices.BinarySearch(known, d.group); ok && d.group != 0 {
-		salt := uint32(d.group >> 32)
-		for _, c := range dst[whole:] {
-			dst = append(dst, cell{buckets | (c.row*0x9e3779b1^salt)&(buckets-1), c.value})
-		}
+	return dst
+}
+
+func appendCopies(dst []cell, start int, group uint64, known []uint64) []cell {
+	if _, ok := slices.BinarySearch(known, group); !ok || group == 0 {
+		return dst
+	}
+	salt := uint32(group >> 32)
+	for _, c := range dst[start:] {
+		dst = append(dst, cell{buckets | (c.row*0x9e3779b1^salt)&(buckets-1), c.value})
 	}
 	return dst
 }

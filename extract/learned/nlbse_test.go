@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"decant.dev/extract"
-	"decant.dev/fence"
 	"decant.dev/extract/shape"
+	"decant.dev/fence"
 	"decant.dev/internal/inputs"
 )
 

@@ -7,7 +7,7 @@ import (
 // Bounds of what is read of one item, in bytes. What is longer is cut, in training as in serving.
 const (
 	MaxTitle = 1 << 10
-	MaxBody  = 8 << 10
+	MaxBody  = 4 << 10
 )
 
 // Text is one item as a model reads it: any bytes.

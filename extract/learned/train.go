@@ -206,9 +206,9 @@ func (f *field) quantise(w []float32) {
 
 // The regularisation, and when the ascent ends.
 const (
-	ridge     = 0.2  // half of it times the squared weights is added to the loss
-	maxEpochs = 40   // passes over the rows
-	settled   = 0.01 // mean change of a row's chances in a pass
+	ridge     = 0.3   // half of it times the squared weights is added to the loss
+	maxEpochs = 60    // passes over the rows
+	settled   = 0.005 // mean change of a row's chances in a pass
 )
 
 // ascend fits multinomial logistic regression by coordinate ascent on the dual (Shalev-Shwartz and Zhang 2013, arXiv:1209.1873,
