@@ -21,7 +21,7 @@ const (
 	answers                   // a heading with the line under it, and that line
 	questions                 // 1 to 2 words in a row of sentences that ask
 	structure                 // what the text is made of: code, pictures, length, first word …
-	openingRunes              // 3 to 5 runes of a word of the first prose; the one space without copies for groups
+	openingRunes              // 4 runes of a word of the first prose; the one space without copies for groups
 	spaceCount
 )
 
@@ -166,7 +166,7 @@ func (r *reader) read(t Text) *document {
 	r.structure(&f)
 	r.close(structure)
 	r.open(openingRunes)
-	r.pieces(r.opening, 3, 5)
+	r.pieces(r.opening, 4, 4)
 	r.close(openingRunes)
 	return &r.doc
 }
@@ -175,6 +175,7 @@ func groupHash(name string) uint64 {
 	if name == "" {
 		return 0
 	}
+	name = clip(name, MaxName)
 	h := uint64(hashStart)
 	for i := 0; i < len(name); i++ {
 		h = mixIn(h, uint64(name[i]))

@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The file: magic; the length of the header in 4 bytes, little endian; the header, JSON; the rarities, one byte a bucket; for each
-// field the number of rows that have weights, and these: how many rows after the one before as a uvarint, then two bytes a
-// choice, little endian; the SHA-256 of all that.
+// The file: magic; the length of the header in 4 bytes, little endian; the header, JSON; the rarities; the weights of each field;
+// the SHA-256 of all that. Rarities and weights are the number of rows that are not all zero in 4 bytes, and these: how many rows
+// after the one before as a uvarint, then one byte for a rarity or two a choice, little endian, for weights.
 const (
 	magic       = "decant-learned-model-1\n"
-	maxHeader   = 64 << 10
+	maxHeader   = 256 << 10
 	MaxFile     = 64 << 20 // bytes
 	maxWeights  = 1 << 25  // of all fields together: 64 MiB
 	headerField = "learned.v1"
@@ -56,14 +56,28 @@ func (m *Model) Bytes() []byte {
 			fmt.Sprintf("%08x", math.Float32bits(f.scale)), fmt.Sprintf("%016x", math.Float64bits(f.temperature)),
 		})
 	}
-	words, _ := json.Marshal(h, json.Deterministic(true)) // strings that are no UTF-8 are refused by seal's Read
+	words, _ := json.Marshal(h, json.Deterministic(true)) // fails on strings that are no UTF-8 alone, which checkNames refuses
 	out := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(words)))
-	out = append(append(out, words...), m.rarities...)
+	out = appendRarities(append(out, words...), m.rarities)
 	for i := range m.fields {
 		out = m.fields[i].appendWeights(out)
 	}
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...)
+}
+
+func appendRarities(out, rarities []byte) []byte {
+	at, last, count := len(out), -1, 0
+	out = binary.LittleEndian.AppendUint32(out, 0)
+	for b, q := range rarities {
+		if q != 0 {
+			out = append(binary.AppendUvarint(out, uint64(b-last)), q)
+			last = b
+			count++
+		}
+	}
+	binary.LittleEndian.PutUint32(out[at:], uint32(count))
+	return out
 }
 
 func (f *field) appendWeights(out []byte) []byte {
@@ -121,10 +135,10 @@ func Read(b []byte) (*Model, error) {
 		return nil, err
 	}
 	rest = rest[n:]
-	if len(rest) < buckets {
-		return nil, errFile(fmt.Sprintf("%d rarities", buckets))
+	m.rarities = make([]uint8, buckets)
+	if rest, err = readRows(rest, buckets, 1, func(row int, b []byte) { m.rarities[row] = b[0] }); err != nil {
+		return nil, err
 	}
-	m.rarities, rest = slices.Clone(rest[:buckets]), rest[buckets:]
 	for i := range m.fields {
 		if rest, err = m.fields[i].readWeights(rest); err != nil {
 			return nil, err
@@ -214,26 +228,34 @@ func (e *headerEntry) field() (field, error) {
 
 // readWeights takes a field's weights from the front of b.
 func (f *field) readWeights(b []byte) ([]byte, error) {
-	if len(b) < 4 {
-		return nil, errFile("the weights of each field")
-	}
-	count, n := binary.LittleEndian.Uint32(b), len(f.seen)
-	b = b[4:]
-	if count > rows || int(count) > len(b)/(1+2*n) {
-		return nil, errFile("as many rows of weights as it says")
-	}
+	n := len(f.seen)
 	f.weights = make([]int16, rows*n)
-	row := -1
-	for range count {
-		step, k := binary.Uvarint(b)
-		if k <= 0 || step == 0 || step > rows || row+int(step) >= rows || len(b)-k < 2*n {
-			return nil, errFile("rows of weights in ascending order")
-		}
-		row, b = row+int(step), b[k:]
+	return readRows(b, rows, 2*n, func(row int, b []byte) {
 		for i := range n {
 			f.weights[row*n+i] = int16(binary.LittleEndian.Uint16(b[2*i:]))
 		}
-		b = b[2*n:]
+	})
+}
+
+// readRows takes rows of so many bytes each from the front of b.
+func readRows(b []byte, most, size int, set func(row int, b []byte)) ([]byte, error) {
+	if len(b) < 4 {
+		return nil, errFile("rarities, and the weights of each field")
+	}
+	count := binary.LittleEndian.Uint32(b)
+	b = b[4:]
+	if int64(count) > int64(most) || int64(count) > int64(len(b)/(1+size)) {
+		return nil, errFile("as many rows as it says")
+	}
+	row := -1
+	for range count {
+		step, k := binary.Uvarint(b)
+		if k <= 0 || step == 0 || step > uint64(most) || row+int(step) >= most || len(b)-k < size {
+			return nil, errFile("rows in ascending order")
+		}
+		row, b = row+int(step), b[k:]
+		set(row, b[:size])
+		b = b[size:]
 	}
 	return b, nil
 }

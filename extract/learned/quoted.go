@@ -34,6 +34,15 @@ const (
 )
 
 func glance(text string) sight {
+	for rest := text; ; {
+		n := strings.IndexByte(rest, '<')
+		if n < 0 {
+			break
+		}
+		if rest = rest[n+1:]; len(rest) > 1 && rest[0]|0x20 == 'b' && rest[1]|0x20 == 'l' {
+			return unclear // <blockquote>
+		}
+	}
 	found, before := plain, ""
 	for len(text) > 0 {
 		line := text
@@ -66,39 +75,22 @@ func unmarked(text string) string {
 	return sb.String()
 }
 
+// lineSight looks at both ends of a line, between blanks.
 func lineSight(line, before string) sight {
-	first, last := -1, -1
-	wide := false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c >= utf8.RuneSelf:
-			wide = true
-			if first < 0 {
-				if !speaks(line[i:]) {
-					return unclear
-				}
-				first = i
-			}
-			last = i
-		case c <= ' ':
-			if c != ' ' && c != '\t' && c != '\r' {
-				return unclear
-			}
-		case c == 0x7f, c == '<' && i+2 < len(line) && line[i+1]|0x20 == 'b' && line[i+2]|0x20 == 'l':
-			return unclear
-		default:
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	if first < 0 {
+	line = strings.Trim(line, " \t\r")
+	if line == "" {
 		return plain
 	}
-	line = line[first : last+1]
-	if line[len(line)-1] >= utf8.RuneSelf { // may be skipped, with a colon before it, or be one
+	if c := line[0]; c < ' ' || c == 0x7f || c >= utf8.RuneSelf && !speaks(line) {
+		return unclear // may be skipped, or be a sign in another spelling
+	}
+	switch c := line[len(line)-1]; {
+	case c < ' ' || c == 0x7f:
 		return unclear
+	case c >= utf8.RuneSelf:
+		if r, _ := utf8.DecodeLastRuneInString(line); !seen(r) {
+			return unclear // skipped, with a colon before it, or a colon
+		}
 	}
 	found := plain
 	switch c := line[0]; {
@@ -113,7 +105,7 @@ func lineSight(line, before string) sight {
 	case c|0x20 == 'b' && len(line) >= 7 && strings.EqualFold(line[:7], "begin f"):
 		return unclear
 	}
-	if line[len(line)-1] == ':' && (wide || attributes(line) || attributes(before)) {
+	if line[len(line)-1] == ':' && (attributes(line) || attributes(before)) {
 		return unclear
 	}
 	return found
@@ -138,11 +130,20 @@ func startsHeader(line string) bool {
 	return false
 }
 
-// speaks reports whether a line begins with a letter, which is neither skipped nor a sign, and with no header of a mail.
+// speaks reports whether a line begins with a letter or a symbol that is no sign, and with no header of a mail.
 func speaks(line string) bool {
 	r, _ := utf8.DecodeRuneInString(line)
 	head := clip(line, 48)
-	return unicode.IsLetter(r) && !strings.Contains(head, ":") && !strings.Contains(head, "：")
+	return seen(r) && r != '＞' && r != '﹥' && !strings.Contains(head, ":") && !strings.Contains(head, "：")
+}
+
+// seen reports whether a rune beyond ASCII is surely drawn, and no colon. The fillers of Hangul are letters that are not.
+func seen(r rune) bool {
+	switch r {
+	case '：', 0x115F, 0x1160, 0x3164, 0xFFA0, utf8.RuneError:
+		return false
+	}
+	return unicode.IsLetter(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
 // verbs are what an attribution in ASCII has, in lower case.

@@ -98,6 +98,13 @@ func (r *reader) tokenize(dst []token, text string) []token {
 				}
 			default:
 				letter(rune(k), i)
+				for i+1 < len(text) && text[i+1] < utf8.RuneSelf && ascii[text[i+1]] >= '0' { // the rest of the word, faster
+					i++
+					k := ascii[text[i]]
+					digits = digits && k <= '9'
+					word.hash = mixIn(word.hash, uint64(k))
+					r.runes = append(r.runes, rune(k))
+				}
 			}
 			i++
 			continue

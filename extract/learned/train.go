@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"decant.dev/extract/shape"
 )
@@ -94,7 +95,7 @@ func prepare(s *shape.Shape, spec Spec, list []Row) (*Model, [][]int, error) {
 	if err := m.checkNames(spec.Fields); err != nil {
 		return nil, nil, fmt.Errorf("learned: %w", err)
 	}
-	labels := make([][]int, len(spec.Fields))
+	labels, total := make([][]int, len(spec.Fields)), 0
 	for k, name := range spec.Fields {
 		c, err := choiceOf(s, name)
 		if err != nil {
@@ -122,6 +123,9 @@ func prepare(s *shape.Shape, spec Spec, list []Row) (*Model, [][]int, error) {
 			return nil, nil, fmt.Errorf("learned: field %s: want at least two choices with %d rows each, got %d", name, spec.Folds, len(f.seen))
 		}
 		m.fields = append(m.fields, f)
+		if total += rows * len(f.seen); total > maxWeights {
+			return nil, nil, fmt.Errorf("learned: want at most %d choices of all fields together", maxWeights/rows)
+		}
 	}
 	return m, labels, nil
 }
@@ -133,8 +137,8 @@ func (m *Model) checkNames(fields []string) error {
 		names = append(names, m.group)
 	}
 	for i, name := range names {
-		if name == "" || len(name) > MaxName {
-			return fmt.Errorf("want fields and columns of 1 to %d bytes", MaxName)
+		if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
+			return fmt.Errorf("want fields and columns of 1 to %d bytes of UTF-8", MaxName)
 		}
 		if i < len(fields) && slices.Contains(fields[:i], name) || i >= len(fields) && slices.Contains(names[len(fields):i], name) {
 			return errors.New("want each field and each column once")
