@@ -127,7 +127,7 @@ func (r *reader) pieces(list []token, low, high int) {
 }
 
 // read gives the features of a text, valid until the next read.
-func (r *reader) read(t Text) *document {
+func (r *reader) read(t content) *document {
 	if r.counts == nil {
 		r.counts = make([]uint8, buckets)
 	}

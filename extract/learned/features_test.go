@@ -60,7 +60,7 @@ func TestHostileTextsCostNoMoreThanTheirBound(t *testing.T) {
 	r := &reader{}
 	m := smallModel(t)
 	for name, text := range hostile {
-		d := r.read(Text{Title: text, Body: text, Group: text})
+		d := r.read(content{Title: text, Body: text, Group: text})
 		checkDocument(t, r, d)
 		if cap(r.runes) > 8*(MaxTitle+MaxBody) || cap(r.body) > 4*MaxBody {
 			t.Errorf("%s: the reader holds %d runes and %d tokens", name, cap(r.runes), cap(r.body))
@@ -91,7 +91,7 @@ func TestRepeatingAWordGainsLittle(t *testing.T) {
 	r := &reader{}
 	all := slices.Repeat([]uint8{16}, buckets)
 	for name, text := range hostile {
-		cells := appendCells(nil, r.read(Text{Title: text, Body: text}), all, nil)
+		cells := appendCells(nil, r.read(content{Title: text, Body: text}), all, nil)
 		sum, want := 0.0, biasValue*biasValue
 		for _, c := range cells {
 			sum += float64(c.value) * float64(c.value)
@@ -110,7 +110,7 @@ func TestAnUnknownGroupIsNoGroup(t *testing.T) {
 	t.Parallel()
 	m, r := smallModel(t), &reader{}
 	ask := func(group string) []prediction {
-		return m.predict(r, Text{Title: "crash of the lamp", Body: "the lamp broken on level2", Group: group})
+		return m.predict(r, content{Title: "crash of the lamp", Body: "the lamp broken on level2", Group: group})
 	}
 	none := ask("")
 	for _, group := range []string{"North", "north ", "octo-org/sample", "\xff", strings.Repeat("n", 1<<20)} {
@@ -126,7 +126,7 @@ func TestAnUnknownGroupIsNoGroup(t *testing.T) {
 func TestSpacesAreApart(t *testing.T) {
 	t.Parallel()
 	r := &reader{}
-	in := func(t Text, s space) []uint32 {
+	in := func(t content, s space) []uint32 {
 		d := r.read(t)
 		from := uint32(0)
 		if s > 0 {
@@ -135,25 +135,25 @@ func TestSpacesAreApart(t *testing.T) {
 		return slices.Clone(d.entries[from:d.ends[s]])
 	}
 	for name, tc := range map[string]struct {
-		a, b Text
+		a, b content
 		s    space
 		same bool
 	}{
-		"case folds":                    {Text{Title: "Crash ÄRGER"}, Text{Title: "crash ärger"}, titleWords, true},
-		"numbers are alike":             {Text{Title: "crash 12"}, Text{Title: "crash 4711"}, titleWords, true},
-		"order counts":                  {Text{Title: "a b c"}, Text{Title: "c b a"}, titleWords, false},
-		"typographic apostrophe":        {Text{Title: "doesn’t"}, Text{Title: "doesn't"}, titleWords, true},
-		"code is no opening":            {Text{Body: "one\n\n```\ntwo\n```\n"}, Text{Body: "one\n\n```\nthree\n```\n"}, openingWords, true},
-		"comments are no opening":       {Text{Body: "one\n\n<!-- two -->\n"}, Text{Body: "one\n\n<!-- three -->\n"}, openingWords, true},
-		"headings are no opening":       {Text{Body: "# two\n\none"}, Text{Body: "# three\n\none"}, openingWords, true},
-		"headings":                      {Text{Body: "# two\n\none"}, Text{Body: "# three\n\none"}, headings, false},
-		"the answer to a heading":       {Text{Body: "# type\n\nbug\n"}, Text{Body: "# type\n\nfeature\n"}, answers, false},
-		"a long answer is none":         {Text{Body: "# type\n\n" + strings.Repeat("bug ", 40)}, Text{Body: "# type\n\n" + strings.Repeat("wish ", 40)}, answers, true},
-		"sentences that do not ask":     {Text{Body: "why?\nit broke."}, Text{Body: "why?\nit works."}, questions, true},
-		"sentences that ask":            {Text{Body: "it broke. why so?"}, Text{Body: "it broke. how so?"}, questions, false},
-		"beyond the opening":            {Text{Body: strings.Repeat("word ", 120) + "a"}, Text{Body: strings.Repeat("word ", 120) + "b"}, openingWords, true},
-		"title that asks":               {Text{Title: "crash"}, Text{Title: "crash?"}, structure, false},
-		"a body's words are no title's": {Text{Title: "x", Body: "a"}, Text{Title: "x", Body: "b"}, titleWords, true},
+		"case folds":                    {content{Title: "Crash ÄRGER"}, content{Title: "crash ärger"}, titleWords, true},
+		"numbers are alike":             {content{Title: "crash 12"}, content{Title: "crash 4711"}, titleWords, true},
+		"order counts":                  {content{Title: "a b c"}, content{Title: "c b a"}, titleWords, false},
+		"typographic apostrophe":        {content{Title: "doesn’t"}, content{Title: "doesn't"}, titleWords, true},
+		"code is no opening":            {content{Body: "one\n\n```\ntwo\n```\n"}, content{Body: "one\n\n```\nthree\n```\n"}, openingWords, true},
+		"comments are no opening":       {content{Body: "one\n\n<!-- two -->\n"}, content{Body: "one\n\n<!-- three -->\n"}, openingWords, true},
+		"headings are no opening":       {content{Body: "# two\n\none"}, content{Body: "# three\n\none"}, openingWords, true},
+		"headings":                      {content{Body: "# two\n\none"}, content{Body: "# three\n\none"}, headings, false},
+		"the answer to a heading":       {content{Body: "# type\n\nbug\n"}, content{Body: "# type\n\nfeature\n"}, answers, false},
+		"a long answer is none":         {content{Body: "# type\n\n" + strings.Repeat("bug ", 40)}, content{Body: "# type\n\n" + strings.Repeat("wish ", 40)}, answers, true},
+		"sentences that do not ask":     {content{Body: "why?\nit broke."}, content{Body: "why?\nit works."}, questions, true},
+		"sentences that ask":            {content{Body: "it broke. why so?"}, content{Body: "it broke. how so?"}, questions, false},
+		"beyond the opening":            {content{Body: strings.Repeat("word ", 120) + "a"}, content{Body: strings.Repeat("word ", 120) + "b"}, openingWords, true},
+		"title that asks":               {content{Title: "crash"}, content{Title: "crash?"}, structure, false},
+		"a body's words are no title's": {content{Title: "x", Body: "a"}, content{Title: "x", Body: "b"}, titleWords, true},
 	} {
 		if got := slices.Equal(in(tc.a, tc.s), in(tc.b, tc.s)); got != tc.same {
 			t.Errorf("%s: same features: want %v, got %v", name, tc.same, got)
@@ -168,9 +168,9 @@ func FuzzReadText(f *testing.F) {
 	f.Add("Title: one?", "# Heading\n\nanswer\n\nText with `code` and https://example.com. Why?\n\n```\nTraceback\n```\n- [ ] box\n")
 	r := &reader{}
 	f.Fuzz(func(t *testing.T, title, body string) {
-		d := r.read(Text{Title: title, Body: body})
+		d := r.read(content{Title: title, Body: body})
 		checkDocument(t, r, d)
-		again := (&reader{}).read(Text{Title: title, Body: body})
+		again := (&reader{}).read(content{Title: title, Body: body})
 		if !slices.Equal(d.entries, again.entries) || d.ends != again.ends {
 			t.Error("a used reader reads otherwise than a new one")
 		}

@@ -13,15 +13,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// MaxFile is the most bytes of a model's file that Read looks at.
+const MaxFile = 64 << 20
+
 // The file: magic; the length of the header in 4 bytes, little endian; the header, JSON; the rarities; the weights of each field;
 // the SHA-256 of all that. Rarities and weights are the number of rows that are not all zero in 4 bytes, and these: how many rows
 // after the one before as a uvarint, then one byte for a rarity or two a choice, little endian, for weights.
 const (
-	magic       = "decant-learned-model-1\n"
-	maxHeader   = 256 << 10
-	MaxFile     = 64 << 20 // bytes
-	maxWeights  = 1 << 25  // of all fields together: 64 MiB
-	headerField = "learned.v1"
+	magic      = "decant-learned-model-1\n"
+	schema     = "learned.v1"
+	maxHeader  = 256 << 10 // bytes
+	maxWeights = 1 << 25   // of all fields together: 64 MiB
 )
 
 // header is what a file says in words.
@@ -45,7 +47,7 @@ type headerEntry struct {
 
 // Bytes is the model's file. Equal models have equal files.
 func (m *Model) Bytes() []byte {
-	h := header{Schema: headerField, Features: featureVersion, Text: m.columns, Group: m.group, Known: []string{}}
+	h := header{Schema: schema, Features: featureVersion, Text: m.columns, Group: m.group, Known: []string{}}
 	for _, g := range m.known {
 		h.Known = append(h.Known, fmt.Sprintf("%016x", g))
 	}
@@ -157,11 +159,11 @@ func Read(b []byte) (*Model, error) {
 func readHeader(words []byte) (*Model, error) {
 	var h header
 	if err := json.Unmarshal(words, &h, json.RejectUnknownMembers(true)); err != nil {
-		return nil, errFile("a header of " + headerField) // the error may hold what the file says
+		return nil, errFile("a header of " + schema) // the error may hold what the file says
 	}
 	switch {
-	case h.Schema != headerField:
-		return nil, errFile("a header of " + headerField)
+	case h.Schema != schema:
+		return nil, errFile("a header of " + schema)
 	case h.Features != featureVersion:
 		return nil, errFile("features of " + featureVersion + "; train it again with this version of decant")
 	case len(h.Text) == 0 || len(h.Text) > MaxFields || len(h.Fields) == 0 || len(h.Fields) > MaxFields || len(h.Known) > MaxGroups:

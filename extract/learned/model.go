@@ -57,7 +57,7 @@ type prediction struct {
 }
 
 // predict answers each field of the model, valid until the reader's next use.
-func (m *Model) predict(r *reader, t Text) []prediction {
+func (m *Model) predict(r *reader, t content) []prediction {
 	r.cells = appendCells(r.cells[:0], r.read(t), m.rarities, m.known)
 	out := make([]prediction, len(m.fields))
 	for i := range m.fields {

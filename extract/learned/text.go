@@ -10,8 +10,8 @@ const (
 	MaxBody  = 4 << 10
 )
 
-// Text is one item as a model reads it: any bytes.
-type Text struct {
+// content is one item as a model reads it: any bytes.
+type content struct {
 	Title string
 	Body  string
 	Group string // what the item belongs to: a repository, a mailbox; empty: none
@@ -30,8 +30,8 @@ func elementsOf(columns, cells []string) []fence.Element {
 // the body, in the columns' order. A column is the first record field of its name; where there is none, "body" is
 // the first message. What is our own is not read, nor is what a text quotes: a quoted part comes as an
 // element of its own where its author holds trigger, and within the text where not.
-func (m *Model) textOf(elements []fence.Element) Text {
-	var t Text
+func (m *Model) textOf(elements []fence.Element) content {
+	var t content
 	for i, column := range m.columns {
 		switch text := find(elements, column); {
 		case i == 0:

@@ -131,10 +131,10 @@ func TestTextIsTheFirstFieldOfEachColumnAndNothingOfOurOwn(t *testing.T) {
 		message("ours too", fence.TrustSelf), message("the message", fence.TrustUnverified), message("later", fence.TrustTrigger),
 		{Origin: fence.OriginFile, Field: "summary", Text: "a file"}, field("summary", "the summary", fence.TrustUnverified), field("box", "north", fence.TrustUnverified),
 	})
-	if want := (Text{"first", "the summary\n\nthe message", "north"}); got != want {
+	if want := (content{"first", "the summary\n\nthe message", "north"}); got != want {
 		t.Errorf("want %+v, got %+v", want, got)
 	}
-	if got := (&Model{columns: []string{"body"}}).textOf(nil); got != (Text{}) {
+	if got := (&Model{columns: []string{"body"}}).textOf(nil); got != (content{}) {
 		t.Errorf("of no elements: %+v", got)
 	}
 	long := strings.Repeat("x", 64<<10)
