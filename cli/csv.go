@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"decant.dev/extract/learned"
+	"decant.dev/internal/terminal"
 )
 
 // maxCSV is the most bytes of a CSV file.
@@ -98,7 +99,7 @@ func (c columns) find(header []string) ([]int, error) {
 		at = append(at, k)
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("csv: row 1: want a header with the columns %s; it has no %s", strings.Join(names, ", "), strings.Join(missing, ", "))
+		return nil, fmt.Errorf("csv: row 1: want a header with the columns %s; it has no %s", shownList(names), shownList(missing))
 	}
 	return at, nil
 }
@@ -124,7 +125,7 @@ func badLabel(err error, want columns, fields []string) error {
 	if !errors.As(err, &l) {
 		return err
 	}
-	return fmt.Errorf("csv: row %d: column %s: want one of %s", l.Row+2, want.labels[slices.Index(fields, l.Field)], strings.Join(l.Choices, ", "))
+	return fmt.Errorf("csv: row %d: column %s: want one of %s", l.Row+2, terminal.Line(want.labels[slices.Index(fields, l.Field)]), shownList(l.Choices))
 }
 
 // list splits a flag's names.
@@ -133,4 +134,13 @@ func list(flag string) []string {
 		return nil
 	}
 	return strings.Split(flag, ",")
+}
+
+// shownList joins names, which a model's file may have made up, for a terminal.
+func shownList(names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = terminal.Line(name)
+	}
+	return strings.Join(out, ", ")
 }

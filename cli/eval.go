@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/extract/learned"
+	"decant.dev/internal/terminal"
 )
 
 const evalUsage = `Usage: decant eval --model MODEL --csv FILE --label COLUMN [--field FIELD]
@@ -81,7 +82,7 @@ func (a *App) eval(_ context.Context, args []string) (int, error) {
 	case *field == "" && len(fields) == 1:
 		at = 0
 	case at < 0:
-		return 0, usagef("eval: --field: want one of %s", strings.Join(fields, ", "))
+		return 0, usagef("eval: --field: want one of %s", shownList(fields))
 	}
 	text, _ := model.Columns()
 	want := columns{text, []string{*label}, *group}
@@ -112,7 +113,7 @@ func (a *App) eval(_ context.Context, args []string) (int, error) {
 	if *asJSON {
 		return exitOK, a.evalJSON(r, rate)
 	}
-	fmt.Fprintf(a.Stdout, "%s: %d rows, %.0f items a second\n", r.Field, r.Rows, rate)
+	fmt.Fprintf(a.Stdout, "%s: %d rows, %.0f items a second\n", terminal.Line(r.Field), r.Rows, rate)
 	a.printMeasure(r, *group)
 	return exitOK, nil
 }

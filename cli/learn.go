@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"decant.dev/extract/learned"
 	"decant.dev/internal/terminal"
@@ -131,18 +132,22 @@ func writeWhole(path string, b []byte) error {
 func (a *App) printMeasure(r learned.Report, group string) {
 	out := &strings.Builder{}
 	wide := len("confidence")
-	for _, c := range r.Choices {
-		wide = max(wide, len(c))
+	choices := make([]string, len(r.Choices))
+	widths := make([]int, len(r.Choices))
+	for i, c := range r.Choices {
+		choices[i] = terminal.Cut(c, 40) // a model's file may have made it up
+		widths[i] = utf8.RuneCountInString(choices[i])
+		wide = max(wide, widths[i])
 	}
 	fmt.Fprintf(out, "\n  %-*s  %6s  %9s  %6s  %5s\n", wide, "", "rows", "precision", "recall", "F1")
-	for _, c := range r.Classes {
-		fmt.Fprintf(out, "  %-*s  %6d  %9.3f  %6.3f  %5.3f\n", wide, c.Choice, c.Rows, c.Precision, c.Recall, c.F1)
+	for i, c := range r.Classes {
+		fmt.Fprintf(out, "  %-*s  %6d  %9.3f  %6.3f  %5.3f\n", wide, choices[i], c.Rows, c.Precision, c.Recall, c.F1)
 	}
 	fmt.Fprintf(out, "  %-*s  %6d  %9s  %6s  %5.3f\n", wide, "macro F1", r.Rows, "", "", r.MacroF1)
 	if group != "" {
 		names := wide
 		for _, g := range r.Groups {
-			names = max(names, len([]rune(terminal.Cut(g.Group, 40))))
+			names = max(names, utf8.RuneCountInString(terminal.Cut(g.Group, 40)))
 		}
 		fmt.Fprintf(out, "\n  %-*s  %6s  %8s\n", names, "group", "rows", "macro F1")
 		for _, g := range r.Groups {
@@ -151,14 +156,14 @@ func (a *App) printMeasure(r learned.Report, group string) {
 		fmt.Fprintf(out, "  %-*s  %6s  %8.3f\n", names, "mean", "", r.GroupMean)
 	}
 	fmt.Fprintf(out, "\n  label \\ answer\n  %-*s", wide, "")
-	for _, c := range r.Choices {
-		fmt.Fprintf(out, "  %*s", max(6, len(c)), c)
+	for i, c := range choices {
+		fmt.Fprintf(out, "  %*s", max(6, widths[i]), c)
 	}
 	fmt.Fprintln(out)
 	for i, row := range r.Confusion {
-		fmt.Fprintf(out, "  %-*s", wide, r.Choices[i])
+		fmt.Fprintf(out, "  %-*s", wide, choices[i])
 		for k, n := range row {
-			fmt.Fprintf(out, "  %*d", max(6, len(r.Choices[k])), n)
+			fmt.Fprintf(out, "  %*d", max(6, widths[k]), n)
 		}
 		fmt.Fprintln(out)
 	}
