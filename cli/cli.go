@@ -90,6 +90,8 @@ func commands() []command {
 		{"pause", "stop a recipe at once", pauseUsage, (*App).pause},
 		{"resume", "let a recipe that was paused go on", pauseUsage, (*App).resume},
 		{"grants", "who holds trigger where: add, remove, list", grantsUsage, (*App).grants},
+		{"learn", "train the learned extractor from a CSV file", learnUsage, (*App).learn},
+		{"eval", "measure a learned model on a CSV file", evalUsage, (*App).eval},
 		{"doctor", "what this machine gives", doctorUsage, (*App).doctor},
 		{"version", "print the version", versionUsage, (*App).version},
 	}

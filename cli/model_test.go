@@ -35,7 +35,7 @@ func keepJudged(j judged, at plan.Target) []plan.Action {
 // is.
 var modelled = func() cli.Pipeline {
 	spec := pipeline.Spec[judged]{
-		Name: "modelled", Plan: keepJudged, Policy: plan.Policy{plan.KindTableRow: plan.Always(plan.Auto)}, MaxDecide: 12, MaxCarry: 1700,
+		Name: "modelled", Plan: keepJudged, Policy: plan.Policy{plan.KindTableRow: plan.Always(plan.Auto)}, MaxDecide: 12, MaxCarry: 1700, RunCost: 10_000_000,
 		Events: []pipeline.Event{{Name: "issues.opened", Reads: pipeline.ActorsWords}},
 	}
 	list, _ := pipeline.Build(spec).Enumerate()

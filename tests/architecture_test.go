@@ -54,6 +54,7 @@ var forbidden = []struct {
 	{"/extract/openai", modelsDeny, "an extractor is part of extract"},
 	{"/extract/bedrock", modelsDeny, "an extractor is part of extract"},
 	{"/extract/internal/attempt", []string{module + "/"}, "it asks again whatever is asked"},
+	{"/extract/learned", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
 	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
@@ -105,6 +106,7 @@ var allowed = map[string][]string{
 	"/extract/openai":           {module + "/act/plan"},
 	"/extract/bedrock":          {module + "/act/plan"},
 	"/extract/internal/attempt": {module + "/extract/internal/attempt"},
+	"/extract/learned":          {module + "/act/plan"},
 }
 
 func TestImportRules(t *testing.T) {

@@ -127,6 +127,9 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		if err := e.models.add(p, x); err != nil {
 			return nil, err
 		}
+		if least := asksAtMost * extract.WorstOf(x, 0); least > p.Recipe.RunCost() {
+			return nil, fmt.Errorf("recipe %s: its extractor may cost %d millionths of a dollar for the shortest prompt, and RunCost reserves %d: want as much as the longest prompt may cost", name, least, p.Recipe.RunCost())
+		}
 		e.digests[name] = p.digest(x)
 		e.traces[name] = extract.VocabularyOf(x, p.Recipe.Shape())
 		if c.ContextAPI != "" && extract.WantsContext(x) {

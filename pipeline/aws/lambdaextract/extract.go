@@ -87,6 +87,9 @@ func New(c Config) (*Handler, error) {
 			return nil, fmt.Errorf("extract: pipeline %.64q: want each once", name)
 		}
 		h.extract.Shapes[name], h.extract.Extractors[name] = p.Recipe.Shape(), p.Extractor
+		if least := asksAtMost * extract.WorstOf(p.Extractor, 0); least > p.Recipe.RunCost() {
+			return nil, fmt.Errorf("extract: pipeline %s: its extractor may cost %d millionths of a dollar for the shortest prompt, and RunCost reserves %d", name, least, p.Recipe.RunCost())
+		}
 		h.extract.Costs[name] = p.Recipe.RunCost()
 		h.words[name] = extract.VocabularyOf(p.Extractor, p.Recipe.Shape())
 	}
