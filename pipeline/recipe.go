@@ -305,6 +305,10 @@ func (r *Recipe) readList() {
 // shape or policy.
 func (r *Recipe) List() (*plan.List, Code) { return r.list, r.listCode }
 
+// OutcomesFile returns the embedded outcomes.json as it is, which may be
+// empty, malformed or stale.
+func (r *Recipe) OutcomesFile() []byte { return slices.Clone(r.outcomes) }
+
 // Decide runs the plan on one structure with its tokens, texts and quotes
 // lifted, and returns the outcome with the handles that resolve it.
 func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handles, error) {

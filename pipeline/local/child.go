@@ -71,6 +71,7 @@ func Child(pipelines ...Pipeline) bool {
 		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
 		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
 		phaseContext: func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
+		phaseHostile: func(_ childConfig, h *http.Client) (handler, error) { return hostileHandler(pipelines, os.Stdout), nil },
 	})
 }
 
@@ -160,14 +161,19 @@ func serve(in *bufio.Reader, out io.Writer, handle handler) error {
 		if err := unmarshal(line, &q); err != nil {
 			return errors.New("request is malformed")
 		}
-		if err := writeLine(out, guarded(handle, q)); err != nil {
+		r, said := guarded(handle, q)
+		if said {
+			continue
+		}
+		if err := writeLine(out, r); err != nil {
 			return fmt.Errorf("write reply: %w", err)
 		}
 	}
 }
 
-// guarded turns a panic into a code, so that no message of it crosses.
-func guarded(handle handler, q request) (r reply) {
+// guarded turns a panic into a code, so that no message of it crosses. It
+// reports whether the handler has said its reply itself.
+func guarded(handle handler, q request) (r reply, said bool) {
 	defer func() {
 		if recover() != nil {
 			r = reply{Code: pipeline.PhasePanic}
@@ -175,14 +181,17 @@ func guarded(handle handler, q request) (r reply) {
 		r.N, r.Run = q.N, q.Run
 	}()
 	answer, code := handle(context.Background(), q)
+	if _, said := answer.(saidItself); said {
+		return reply{}, true
+	}
 	if code != pipeline.OK {
-		return reply{Code: code}
+		return reply{Code: code}, false
 	}
 	b, err := json.Marshal(answer)
 	if err != nil {
-		return reply{Code: pipeline.PhaseMisbehave}
+		return reply{Code: pipeline.PhaseMisbehave}, false
 	}
-	return reply{Answer: b}
+	return reply{Answer: b}, false
 }
 
 func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) handler {
