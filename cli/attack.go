@@ -153,6 +153,7 @@ type attackReport struct {
 	Recipe   string          `json:"recipe"`
 	Outcomes string          `json:"outcomes"`
 	Runs     int             `json:"runs"`
+	Kinds    int             `json:"kinds"` // of malformed bytes
 	Off      int             `json:"off"`
 	Classes  []attack.Class  `json:"classes"`
 	Escapes  attack.Escapes  `json:"escapes"`
@@ -160,7 +161,7 @@ type attackReport struct {
 }
 
 func (a *App) printAttackJSON(r attack.Report) error {
-	b, err := json.Marshal(attackReport{"attack.v1", r.Recipe, r.Outcomes, r.Runs(), r.Off(), r.Classes, r.Escapes, r.Example}, json.Deterministic(true))
+	b, err := json.Marshal(attackReport{"attack.v1", r.Recipe, r.Outcomes, r.Runs(), r.Kinds, r.Off(), r.Classes, r.Escapes, r.Example}, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func printAttack(out io.Writer, r attack.Report) {
 			fmt.Fprintf(out, "  %7d %s\n", c.Ended[code], code)
 		}
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "\nThe malformed are of %d kinds.\n", r.Kinds)
 	switch {
 	case r.Escapes.Tried == 0:
 		fmt.Fprintln(out, "Nothing is restricted here: no way out of the extract child was tried.")

@@ -48,6 +48,7 @@ const (
 // record is one run as the driver knows it, before anything is read back.
 type record struct {
 	class string
+	kind  string // of near miss, or empty
 	run   string // empty where the ingress refused the delivery
 	actor actor
 	place string
@@ -114,7 +115,7 @@ func (s *session) put(ctx context.Context, n int, items func(int) item, then fun
 
 // one delivers an item as the ingress would.
 func (s *session) one(ctx context.Context, number int, it item) (record, local.Result) {
-	r := record{class: it.class, actor: it.actor}
+	r := record{class: it.class, kind: it.kind, actor: it.actor}
 	d, err := it.delivery(number)
 	if err != nil {
 		var fault *pipeline.Fault
@@ -172,6 +173,17 @@ func (s *session) judged(ctx context.Context, list *reviewed) (report Report, er
 	return report, nil
 }
 
+// kinds is how many kinds of near miss were tried.
+func (s *session) kinds() int {
+	seen := map[string]bool{}
+	for _, r := range s.records {
+		if r.kind != "" {
+			seen[r.kind] = true
+		}
+	}
+	return len(seen)
+}
+
 // Hostile attacks with an extractor that was taken over whole.
 func Hostile(ctx context.Context, c Config) (report Report, err error) {
 	list, err := readList(c.Reviewed)
@@ -197,7 +209,7 @@ func Hostile(ctx context.Context, c Config) (report Report, err error) {
 	if report, err = s.judged(ctx, list); err != nil {
 		return report, err
 	}
-	report.Recipe, report.Escapes, report.Outcomes = c.Pipeline.Recipe.Name(), escapes, list.outcomes
+	report.Recipe, report.Escapes, report.Outcomes, report.Kinds = c.Pipeline.Recipe.Name(), escapes, list.outcomes, s.kinds()
 	return report, nil
 }
 

@@ -41,6 +41,7 @@ func event(r *pipeline.Recipe) string {
 // item is one delivery to be made.
 type item struct {
 	class string
+	kind  string // of near miss, where it is one
 	event string
 	actor actor
 	title []byte // any bytes

@@ -1,10 +1,13 @@
 package attack
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/extract/shape"
 	"decant.dev/internal/hostile"
@@ -13,15 +16,16 @@ import (
 // The classes of runs.
 const (
 	classStructures = "structures"      // values of the shape, each as likely as any other
-	classMalformed  = "malformed"       // near misses, where a structure would stand
-	classCandidates = "malformed, read" // near misses, through the honest handler
+	classRaw        = "malformed, raw"  // near misses, where a structure would stand in a reply
+	classRead       = "malformed, read" // near misses, through the honest handler
 	classTexts      = "texts"           // texts of the corpus, and structures that carry them
 	classDeeds      = "deeds"           // what a process can do that is no answer
 )
 
-// readOf is how many of the malformed byte strings go through the honest
-// handler too: one in readOf.
-const readOf = 4
+// A reply that is no JSON ends the child, and a new one costs as much as ten
+// runs: of the near misses that are none, one in rawOf is replied, and the
+// others are read by the honest handler. Of the rest it is one in two.
+const rawOf = 8
 
 // maker makes the items of an attack by their number, the same for a seed.
 type maker struct {
@@ -33,7 +37,7 @@ type maker struct {
 func (m maker) deeds() int { return 2 * len(hostile.Deeds()) }
 
 func (m maker) items() int {
-	return m.config.N + m.config.N + m.config.N/readOf + 2*len(m.config.Corpus) + m.deeds()
+	return 2*m.config.N + 2*len(m.config.Corpus) + m.deeds()
 }
 
 // item makes one: first all structures, then all malformed, and so on.
@@ -49,13 +53,9 @@ func (m maker) item(i int) item {
 	case i < n:
 		it.class, o = classStructures, hostile.Order{Deed: hostile.Reply, Bytes: structure}
 	case i < 2*n:
-		bytes, _ := m.shape.Mutate(rng, structure)
-		it.class, o = classMalformed, hostile.Order{Deed: hostile.Reply, Bytes: bytes}
-	case i < 2*n+n/readOf:
-		bytes, _ := m.shape.Mutate(rng, structure)
-		it.class, o = classCandidates, hostile.Order{Deed: hostile.Candidate, Bytes: bytes}
-	case i < 2*n+n/readOf+2*len(m.config.Corpus):
-		k := i - 2*n - n/readOf
+		it.class, it.kind, o = m.malformed(rng, structure)
+	case i < 2*n+2*len(m.config.Corpus):
+		k := i - 2*n
 		text := m.config.Corpus[k/2].Text
 		carried := string(text)
 		if k%2 == 1 {
@@ -63,7 +63,7 @@ func (m maker) item(i int) item {
 		}
 		it.class, it.body, o = classTexts, text, hostile.Order{Deed: hostile.Reply, Bytes: m.carrying(structure, carried)}
 	default:
-		k := i - 2*n - n/readOf - 2*len(m.config.Corpus)
+		k := i - 2*n - 2*len(m.config.Corpus)
 		it.class, o = classDeeds, hostile.Order{Deed: hostile.Deeds()[k/2], Bytes: structure}
 		if it.actor = stranger; k%2 == 1 {
 			it.actor = trusted
@@ -71,6 +71,19 @@ func (m maker) item(i int) item {
 	}
 	it.title = []byte(o.Encode())
 	return it
+}
+
+// malformed is a near miss of a structure, and how it is said.
+func (m maker) malformed(rng *rand.Rand, structure []byte) (class, kind string, o hostile.Order) {
+	near, kind := m.shape.Mutate(rng, structure)
+	one := 2
+	if !jsontext.Value(near).IsValid() || bytes.ContainsRune(near, '\n') {
+		one = rawOf
+	}
+	if rng.IntN(one) == 0 {
+		return classRaw, kind, hostile.Order{Deed: hostile.Reply, Bytes: near}
+	}
+	return classRead, kind, hostile.Order{Deed: hostile.Candidate, Bytes: near}
 }
 
 // carrying puts a text, cut to what they hold, into every token, text and

@@ -11,6 +11,7 @@ import (
 type Report struct {
 	Recipe   string
 	Outcomes string // how many the list has
+	Kinds    int    // kinds of near miss among the malformed
 	Classes  []Class
 	Escapes  Escapes
 	Example  *Example // the smallest write off the list, nil where there is none
