@@ -60,6 +60,11 @@ type Spec[T any] struct {
 	// MaxDecide and MaxCarry are the limits, in bits, of what a structure may
 	// decide and carry. Zero means none may.
 	MaxDecide, MaxCarry float64
+	// Readers is who can read what the intake reads, at the narrowest; zero
+	// means those who may read the event's channel. A sink with a wider audience
+	// is a breach, unless Widens says that it is meant.
+	Readers plan.Audience
+	Widens  bool
 	// Approvals is how many persons have to approve an outcome that policy
 	// asks about, 1 or 2; zero means 1.
 	Approvals int
@@ -79,6 +84,8 @@ type Recipe struct {
 	pkgPath             string
 	maxDecide, maxCarry float64
 	approvals           int
+	readers             plan.Audience
+	widens              bool
 	decide              func(*shape.Value, plan.Target) ([]plan.Action, shape.Handles, error)
 	skeletons           func(plan.Target, func([]plan.Action) bool) error
 	violations          []Violation
@@ -148,6 +155,13 @@ func Build[T any](s Spec[T]) *Recipe {
 	r := &Recipe{
 		name: s.Name, policy: s.Policy, events: slices.Clone(s.Events), outcomes: s.Outcomes,
 		schedules: slices.Clone(s.Schedules), maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
+		readers: s.Readers, widens: s.Widens,
+	}
+	if r.readers == 0 {
+		r.readers = plan.ChannelReaders
+	}
+	if !r.readers.Valid() {
+		r.breach("readers", "Readers", "want one of %v", plan.Audiences())
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
@@ -229,7 +243,11 @@ func (r *Recipe) breachShape(err error) {
 		return
 	}
 	for _, f := range faults {
-		r.breach("shape_not_bounded", f.Field, "%s: %s", f.Missing, f.Mend)
+		rule := "shape_not_bounded"
+		if f.TokenIsText {
+			rule = "token_is_text"
+		}
+		r.breach(rule, f.Field, "%s: %s", f.Missing, f.Mend)
 	}
 }
 
@@ -254,6 +272,13 @@ func (r *Recipe) Policy() plan.Policy { return r.policy }
 
 // Approvals returns how many persons have to approve what policy asks about.
 func (r *Recipe) Approvals() int { return r.approvals }
+
+// Readers returns who can read what the intake reads, at the narrowest, and
+// whether the recipe says that sinks may tell it to more.
+func (r *Recipe) Readers() (who plan.Audience, widens bool) { return r.readers, r.widens }
+
+// Limits returns MaxDecide and MaxCarry, in bits.
+func (r *Recipe) Limits() (decide, carry float64) { return r.maxDecide, r.maxCarry }
 
 // Package returns the import path of the package that declares the shape,
 // which is where outcomes.json stands.
@@ -396,7 +421,11 @@ func (c *collector) breach(rule, where, format string, args ...any) {
 func (c *collector) add(actions []plan.Action) bool {
 	o, err := plan.NewOutcome(actions)
 	if err != nil {
-		c.breach("invalid_action", "Plan", "%v", err)
+		rule := "invalid_action"
+		if errors.Is(err, plan.ErrHandleInAddress) {
+			rule = "handle_in_address"
+		}
+		c.breach(rule, "Plan", "%v", err)
 		return len(c.breaches) < 16
 	}
 	if k := o.Key(); !c.seen[k] {
@@ -410,6 +439,9 @@ func (c *collector) add(actions []plan.Action) bool {
 // check looks at one new outcome for what policy must not allow.
 func (c *collector) check(o plan.Outcome) {
 	for i, a := range o.Actions {
+		if to := a.Kind.Trait().Audience; to.Wider(c.recipe.readers) && !c.recipe.widens {
+			c.breach("audience_wider", string(a.Kind), "its audience, %s, can read more than that of the sources, %s: take it away, or say Widens", to, c.recipe.readers)
+		}
 		row, ok := c.recipe.policy[a.Kind]
 		if !ok {
 			c.breach("kind_without_policy", string(a.Kind), "the plan uses it and Policy has no row: add one")

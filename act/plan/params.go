@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -49,6 +50,10 @@ const maxInt = 1<<53 - 1
 // ReservedColumns lists the columns that every table has beside a recipe's
 // own.
 func ReservedColumns() []string { return []string{"key", "source", "label", "run"} }
+
+// ErrHandleInAddress is wrapped by the error of an action whose address holds
+// a handle of the structure: it would write where a stranger says.
+var ErrHandleInAddress = errors.New("an address takes constants and the target only")
 
 // Params lists an action's parameters, addresses first and each place sorted
 // by name. Columns of a row become parameters of their own.
@@ -107,7 +112,7 @@ func Params(a Action) ([]Param, error) {
 				return nil, fmt.Errorf("action %s: parameter %s holds the field target, which lists would spell as the run's target: rename the field", a.Kind(), p.Name)
 			}
 			if p.Place == Address {
-				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: an address takes constants and the target only", a.Kind(), p.Name, h.Path())
+				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: %w", a.Kind(), p.Name, h.Path(), ErrHandleInAddress)
 			}
 		}
 	}
