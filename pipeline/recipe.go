@@ -194,6 +194,9 @@ func Build[T any](s Spec[T]) *Recipe {
 	r.shape, r.bits = sh, sh.Bits(TerminalCodes())
 	r.checkLimits()
 	r.readList()
+	if s.Plan == nil {
+		return r
+	}
 	r.decide = func(v *shape.Value, at plan.Target) ([]plan.Action, shape.Handles, error) {
 		t, handles, err := shape.Lift[T](sh, v)
 		if err != nil {
@@ -338,7 +341,7 @@ func (r *Recipe) OutcomesFile() []byte { return slices.Clone(r.outcomes) }
 // lifted, and returns the outcome with the handles that resolve it.
 func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handles, error) {
 	if r.decide == nil {
-		return plan.Outcome{}, shape.Handles{}, errors.New("the shape is not bounded")
+		return plan.Outcome{}, shape.Handles{}, errors.New("want a bounded shape and a plan")
 	}
 	if !r.Handles(event) {
 		event = ""
