@@ -2,11 +2,11 @@ package attack
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/rand/v2"
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/extract/shape"
@@ -89,7 +89,7 @@ func (m maker) malformed(rng *rand.Rand, structure []byte) (class, kind string, 
 // carrying puts a text, cut to what they hold, into every token, text and
 // quote of a structure that stands at the top of the shape.
 func (m maker) carrying(structure []byte, text string) []byte {
-	var fields map[string]json.RawMessage
+	var fields map[string]jsontext.Value
 	if json.Unmarshal(structure, &fields) != nil {
 		return structure
 	}
@@ -102,7 +102,7 @@ func (m maker) carrying(structure []byte, text string) []byte {
 		case shape.KindToken, shape.KindChoice, shape.KindList, shape.KindObject:
 		}
 	}
-	b, err := json.Marshal(fields) // sorted, as RFC 8785 sorts names of ASCII
+	b, err := json.Marshal(fields, json.Deterministic(true)) // sorted, as RFC 8785 sorts names of ASCII
 	if err != nil {
 		return structure
 	}
@@ -110,7 +110,7 @@ func (m maker) carrying(structure []byte, text string) []byte {
 }
 
 // spelt is the JSON string of at most n characters of a text.
-func spelt(text string, n int) json.RawMessage {
+func spelt(text string, n int) jsontext.Value {
 	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
 	b := []byte{'"'}
 	for _, r := range runes[:min(n, len(runes))] {
