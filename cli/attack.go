@@ -210,5 +210,5 @@ func printAttack(out io.Writer, r attack.Report) {
 // printOff prints the smallest write that is not on the list.
 func printOff(out io.Writer, r attack.Report) {
 	fmt.Fprintf(out, "%d runs wrote what is not on the list. The smallest:\n", r.Off())
-	fmt.Fprintf(out, "  run %s, of class %s: %s\n  structure %s\n", r.Example.Run, r.Example.Class, r.Example.Why, terminal.Line(r.Example.Structure))
+	fmt.Fprintf(out, "  run %s of class %s\n  %s\n  structure %s\n", r.Example.Run, r.Example.Class, r.Example.Why, terminal.Line(r.Example.Structure))
 }
