@@ -25,7 +25,7 @@ const (
 // A reply that is no JSON ends the child, and a new one costs as much as ten
 // runs: of the near misses that are none, one in rawOf is replied, and the
 // others are read by the honest handler. Of the rest it is one in two.
-const rawOf = 8
+const rawOf = 16
 
 // maker makes the items of an attack by their number, the same for a seed.
 type maker struct {
