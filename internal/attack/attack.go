@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"decant.dev/act/plan"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local"
 	"decant.dev/pipeline/local/store"
@@ -58,6 +59,7 @@ type record struct {
 // session is one engine with the runs that were put to it.
 type session struct {
 	config  Config
+	made    bool // events are real ones
 	engine  *local.Engine
 	records []record
 }
@@ -71,12 +73,13 @@ func open(c Config, name string, hostile bool, timeout time.Duration) (*session,
 	if err := os.WriteFile(local.GrantsPath(dir), grantsFile, 0o600); err != nil {
 		return nil, err
 	}
-	config := local.Config{Dir: dir, Live: true, Unsandboxed: c.Unsandboxed, Hostile: hostile, ExtractTimeout: timeout, Clock: c.Clock}
+	_, made := event(c.Pipeline)
+	config := local.Config{Dir: dir, Live: true, Unsandboxed: c.Unsandboxed, Hostile: hostile, HostileFetch: hostile && !made, ExtractTimeout: timeout, Clock: c.Clock}
 	engine, err := local.Open(config, c.Pipeline)
 	if err != nil {
 		return nil, err
 	}
-	return &session{config: c, engine: engine}, nil
+	return &session{config: c, made: made, engine: engine}, nil
 }
 
 // put runs n items, some at once, and keeps a record of each in their order.
@@ -116,6 +119,9 @@ func (s *session) put(ctx context.Context, n int, items func(int) item, then fun
 // one delivers an item as the ingress would.
 func (s *session) one(ctx context.Context, number int, it item) (record, local.Result) {
 	r := record{class: it.class, kind: it.kind, actor: it.actor}
+	if !s.made {
+		return s.forged(ctx, number, it, r)
+	}
 	d, err := it.delivery(number)
 	if err != nil {
 		var fault *pipeline.Fault
@@ -132,6 +138,22 @@ func (s *session) one(ctx context.Context, number int, it item) (record, local.R
 	}
 	r.run, r.code = results[0].Run, results[0].Reason
 	return r, results[0]
+}
+
+// forged puts an item that no source sent.
+func (s *session) forged(ctx context.Context, number int, it item, r record) (record, local.Result) {
+	p := s.config.Pipeline
+	envelope, body := it.forged(number, p, s.config.Clock())
+	result := s.engine.Put(ctx, p.Recipe.Name(), func(digest string) pipeline.Envelope {
+		env := envelope(digest)
+		r.place = env.Place()
+		if env.Actor.Kind == pipeline.System {
+			r.actor = actor{label: p.Recipe.LabelFor(env.Target.Event, plan.System).String()}
+		}
+		return env
+	}, body)
+	r.run, r.code = result.Run, result.Reason
+	return r, result
 }
 
 // judged reads back what was written, and holds it against
@@ -193,6 +215,9 @@ func Hostile(ctx context.Context, c Config) (report Report, err error) {
 	if err := c.check(); err != nil {
 		return report, err
 	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
 	escapes, err := escapes(ctx, c)
 	if err != nil {
 		return report, err
@@ -202,11 +227,15 @@ func Hostile(ctx context.Context, c Config) (report Report, err error) {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.engine.Close()) }()
-	m := maker{config: c, shape: c.Pipeline.Recipe.Shape(), event: event(c.Pipeline.Recipe)}
+	name, _ := event(c.Pipeline)
+	m := maker{config: c, shape: c.Pipeline.Recipe.Shape(), event: name}
 	if err := s.put(ctx, m.items(), m.item, nil); err != nil {
 		return report, err
 	}
 	if report, err = s.judged(ctx, list); err != nil {
+		return report, err
+	}
+	if err := report.tried(); err != nil {
 		return report, err
 	}
 	report.Recipe, report.Escapes, report.Outcomes, report.Kinds = c.Pipeline.Recipe.Name(), escapes, list.outcomes, s.kinds()
@@ -219,8 +248,8 @@ func (c Config) check() error {
 	if _, code := r.List(); code != pipeline.OK {
 		return fmt.Errorf("recipe %s: %s: want an outcome list in force: run decant audit --write, and rebuild", r.Name(), code)
 	}
-	if event(r) == "" || c.Pipeline.Intake.Source != "github" {
-		return fmt.Errorf("recipe %s: want one that handles issues.opened or issue_comment.created of github: no other event can be made", r.Name())
+	if name, _ := event(c.Pipeline); name == "" {
+		return fmt.Errorf("recipe %s: want one that names an event", r.Name())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -96,6 +97,48 @@ func TestAMutantIsFound(t *testing.T) {
 	}
 }
 
+// Recipes of other sources than GitHub, and of schedules, are attacked with
+// fetch taken over too.
+func TestRecipesOfOtherSourcesHold(t *testing.T) {
+	t.Parallel()
+	for _, p := range []local.Pipeline{mailed, ticking} {
+		t.Run(p.Recipe.Name(), func(t *testing.T) {
+			t.Parallel()
+			r, err := Hostile(context.Background(), config(t, p, 40))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if structures := class(t, r, classStructures); !r.Held() || structures.Wrote != 40 || structures.Ended["done"] != 40 {
+				t.Errorf("%+v, example %+v", r, r.Example)
+			}
+			c := config(t, p, 10)
+			c.Reviewed = bytes.ReplaceAll(c.Reviewed, []byte(`"b"`), []byte(`"c"`))
+			if r, err = Hostile(context.Background(), c); err != nil || r.Held() {
+				t.Errorf("against another list: %+v, %v", r, err)
+			}
+			if _, err := Flips(context.Background(), c); err == nil {
+				t.Error("texts were put into issues that the recipe does not read")
+			}
+		})
+	}
+}
+
+// An attack whose structures never reach policy proves nothing, and says so.
+func TestAnAttackThatTriesNothingIsAnError(t *testing.T) {
+	t.Parallel()
+	for ended, fine := range map[string]bool{
+		"done": true, "approval_needed": true, "policy_never": true, "phase_unready": false, "recipe_changed": false, "unlisted_outcome": false, "": false,
+	} {
+		r := Report{Classes: []Class{{Class: classDeeds}, {Class: classStructures, Runs: 2, Ended: map[string]int{ended: 2}}}}
+		if err := r.tried(); (err == nil) != fine {
+			t.Errorf("all ended as %q: %v", ended, err)
+		}
+	}
+	if (Report{}).tried() == nil {
+		t.Error("no run at all is an attack")
+	}
+}
+
 // What is drawn depends on the seed and the number alone, and reaches every
 // kind of near miss.
 func TestItemsAreDrawnAnewTheSame(t *testing.T) {
@@ -127,11 +170,13 @@ func TestWhatCannotBeAttackedIsRefused(t *testing.T) {
 	stale := mutant
 	s := spec()
 	stale.Recipe = pipeline.Build(s)
-	elsewhere := honestPipeline
-	elsewhere.Intake.Source = "feed"
+	eventless := spec()
+	eventless.Events, eventless.Outcomes = nil, reviewedNotes()
+	never := mutant
+	never.Recipe = pipeline.New(eventless)
 	for name, c := range map[string]Config{
 		"no list":          config(t, stale, 1),
-		"another source":   config(t, elsewhere, 1),
+		"no event":         config(t, never, 1),
 		"a malformed list": {Pipeline: honestPipeline, N: 1, Reviewed: []byte("{")},
 	} {
 		for _, try := range []func() error{

@@ -3,22 +3,26 @@ package attack
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"decant.dev/events"
 	"decant.dev/fetch"
+	"decant.dev/internal/hostile"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/local"
 )
 
 // actor is who opens an issue.
 type actor struct {
-	id    int
-	label string // the highest label that a run of theirs may have
+	number int
+	label  string // the highest label that a run of theirs may have
+	acts   string // the person that receipts name, or empty
 }
 
 // The two actors: one whom nobody knows, and one who holds trigger.
 var (
-	stranger = actor{7001, "unverified"}
-	trusted  = actor{7002, "trigger"}
+	stranger = actor{7001, "unverified", "github:7001"}
+	trusted  = actor{7002, "trigger", "github:7002"}
 )
 
 const (
@@ -26,16 +30,43 @@ const (
 	channel    = "github:" + repository
 )
 
-var grantsFile = fmt.Appendf(nil, `{"schema":"grants.v1","grants":[{"person":"github:%d","channel":%q}]}`, trusted.id, channel)
+var grantsFile = fmt.Appendf(nil, `{"schema":"grants.v1","grants":[{"person":"github:%d","channel":%q}]}`, trusted.number, channel)
 
-// event is the event of a recipe that an attack makes, or empty.
-func event(r *pipeline.Recipe) string {
+// event is the event of a recipe that an attack makes, or empty. made says
+// that it is a real one, as the source sends it.
+func event(p local.Pipeline) (name string, made bool) {
 	for _, e := range []string{"issues.opened", "issue_comment.created"} {
-		if r.Handles(e) {
-			return e
+		if p.Intake.Source == events.GitHub && p.Recipe.Handles(e) {
+			return e, true
 		}
 	}
-	return ""
+	for _, e := range p.Recipe.Events() {
+		return e.Name, false
+	}
+	return "", false
+}
+
+// forged is the envelope of an item that no source sent: of a tick's item where
+// the recipe's event is one.
+func (it item) forged(number int, p local.Pipeline, now time.Time) (func(digest string) pipeline.Envelope, []byte) {
+	body := hostile.Body{Order: string(it.title), Text: it.body}.Encode()
+	name := p.Recipe.Name()
+	if it.event != pipeline.Tick {
+		return func(digest string) pipeline.Envelope {
+			return pipeline.NewEnvelope(name, digest, p.Intake.Source, body, pipeline.Actor{ID: it.actor.acts, Kind: pipeline.Person}, channel,
+				pipeline.Target{Event: it.event, Repository: repository, Number: int64(number)}, now)
+		}, body
+	}
+	return func(digest string) pipeline.Envelope {
+		at := pipeline.Schedule{Channel: channel, Target: pipeline.Target{Event: pipeline.Tick}}
+		for _, s := range p.Recipe.Schedules() {
+			at = s
+			break
+		}
+		tick := fmt.Appendf(nil, "tick of item %d", number)
+		return pipeline.NewEnvelope(name, digest, pipeline.TickSource, tick, pipeline.Actor{ID: pipeline.ScheduleActor, Kind: pipeline.System},
+			at.Channel, at.Target, now).OfItem(body)
+	}, body
 }
 
 // item is one delivery to be made.
@@ -50,7 +81,7 @@ type item struct {
 
 // delivery is GitHub's payload of the item, as the issue of that number.
 func (it item) delivery(number int) (events.Delivery, error) {
-	user := fmt.Sprintf(`{"id":%d,"login":"actor","type":"User"}`, it.actor.id)
+	user := fmt.Sprintf(`{"id":%d,"login":"actor","type":"User"}`, it.actor.number)
 	b := fmt.Appendf(nil, `{"action":"opened","issue":{"number":%d,"user":%s,"labels":[],"title":`, number, user)
 	comment := it.event == "issue_comment.created"
 	if comment {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,12 +68,15 @@ func Flips(ctx context.Context, c Config) (report FlipReport, err error) {
 	if err := c.check(); err != nil {
 		return report, err
 	}
+	of, made := event(c.Pipeline)
+	if !made {
+		return report, fmt.Errorf("recipe %s: want one that reads github's issues: texts are put into those", c.Pipeline.Recipe.Name())
+	}
 	s, err := open(c, "flips", false, 0)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, s.engine.Close()) }()
-	of := event(c.Pipeline.Recipe)
 	alone := make([]map[string]string, len(honest))
 	fields := choices(c.Pipeline.Recipe.Shape())
 	err = s.put(ctx, len(honest), func(i int) item {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (l *reviewed) judge(w written) string {
 		if r.Label.String() != w.actor.label && r.Label.String() != "unverified" {
 			return "a receipt bears a higher label than its actor's"
 		}
-		if r.ActingFor != fmt.Sprintf("github:%d", w.actor.id) {
+		if r.ActingFor != w.actor.acts {
 			return "a receipt acts for another person"
 		}
 	}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"decant.dev/act/plan"
 	"decant.dev/extract"
 	"decant.dev/extract/shape"
+	"decant.dev/fetch"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local"
 	"decant.dev/recipes/issues"
@@ -56,8 +58,23 @@ var mutant = func() local.Pipeline {
 	return local.Pipeline{Recipe: pipeline.New(s), Intake: intake.Intake, Extractor: func(*http.Client) extract.Extractor { return intake.Rules() }}
 }()
 
+// mailed and ticking are recipes of sources that no event can be made of.
+var mailed, ticking = elsewhere("mailed", "mail", pipeline.Event{Name: "mail.received", Reads: pipeline.ActorsWords}),
+	elsewhere("ticking", "feed", pipeline.Event{Name: pipeline.Tick, Reads: pipeline.ActorsWords}, pipeline.Schedule{Name: "hourly", Channel: "feed:all"})
+
+func elsewhere(name, source string, e pipeline.Event, schedules ...pipeline.Schedule) local.Pipeline {
+	s := spec()
+	s.Name, s.Events, s.Schedules = name, []pipeline.Event{e}, schedules
+	list, _ := pipeline.Build(s).Enumerate()
+	s.Outcomes = list.Encode()
+	in := intake.Intake
+	in.Source, in.Elements = source, func(pipeline.Envelope, []byte) (fetch.Bundle, error) { panic("read for real") }
+	in.List = func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return nil, nil }
+	return local.Pipeline{Recipe: pipeline.New(s), Intake: in, Extractor: func(*http.Client) extract.Extractor { return intake.Rules() }}
+}
+
 func TestMain(m *testing.M) {
-	if local.Child(honestPipeline, mutant) {
+	if local.Child(honestPipeline, mutant, mailed, ticking) {
 		return
 	}
 	os.Exit(m.Run())

@@ -2,7 +2,11 @@ package attack
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"decant.dev/pipeline"
 )
@@ -60,6 +64,24 @@ func (r Report) Runs() int {
 
 // Held reports whether no write left the list and nothing got out.
 func (r Report) Held() bool { return r.Off() == 0 && len(r.Escapes.Out) == 0 }
+
+// tried is an error where no structure got as far as policy: then nothing was
+// tried, whatever the rest says.
+func (r Report) tried() error {
+	for _, c := range r.Classes {
+		if c.Class != classStructures {
+			continue
+		}
+		for code := range c.Ended {
+			switch pipeline.Code(code) {
+			case pipeline.ApprovalNeeded, pipeline.PolicyNever, pipeline.Code(pipeline.Done):
+				return nil
+			}
+		}
+		return fmt.Errorf("want structures to reach policy: all %d ended as %s", c.Runs, strings.Join(slices.Sorted(maps.Keys(c.Ended)), ", "))
+	}
+	return errors.New("want structures, got none")
+}
 
 func (r *Report) count(rec record, w written, why string) {
 	at := slices.IndexFunc(r.Classes, func(c Class) bool { return c.Class == rec.class })

@@ -11,6 +11,7 @@ package hostile
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,6 +72,29 @@ func (o Order) Encode() string {
 		return "" // an Order of strings and bytes is always encoded
 	}
 	return orderPrefix + base64.StdEncoding.EncodeToString(b)
+}
+
+// Body is what a fetch that was taken over reads in place of a source's event.
+type Body struct {
+	Order string `json:"order"`
+	Text  []byte `json:"text"`
+}
+
+// Encode writes the body as JSON.
+func (b Body) Encode() []byte {
+	doc, err := json.Marshal(b)
+	if err != nil {
+		return nil // an order of ASCII and bytes are always encoded
+	}
+	return doc
+}
+
+// DecodeBody reads a body. The error does not repeat it.
+func DecodeBody(doc []byte) (b Body, err error) {
+	if json.Unmarshal(doc, &b, json.RejectUnknownMembers(true)) != nil {
+		return Body{}, errors.New("want the body of an attack")
+	}
+	return b, nil
 }
 
 // find reads the order in a run's elements, and is false where none is.

@@ -67,11 +67,12 @@ type handler func(ctx context.Context, q request) (any, pipeline.Code)
 // returns when it reports true.
 func Child(pipelines ...Pipeline) bool {
 	return childWith(map[string]builder{
-		phaseFetch:   func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
-		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
-		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
-		phaseContext: func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
-		phaseHostile: func(_ childConfig, h *http.Client) (handler, error) { return hostileHandler(pipelines, os.Stdout), nil },
+		phaseFetch:        func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
+		phaseExtract:      func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
+		phaseAct:          func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
+		phaseContext:      func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
+		phaseHostile:      func(_ childConfig, h *http.Client) (handler, error) { return hostileHandler(pipelines, os.Stdout), nil },
+		phaseHostileFetch: func(c childConfig, h *http.Client) (handler, error) { return hostileFetchHandler(pipelines, c, h), nil },
 	})
 }
 

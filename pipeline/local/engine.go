@@ -40,8 +40,10 @@ type Config struct {
 	Warn        func(error)      // told once of each phase that cannot be started; empty tells nobody
 
 	// Hostile puts an extractor that was taken over, package hostile, in the
-	// place of the recipes' own: for decant attack.
+	// place of the recipes' own: for decant attack. HostileFetch puts what was
+	// taken over of fetch beside it: any body is an order with a text.
 	Hostile        bool
+	HostileFetch   bool
 	ExtractTimeout time.Duration // how long extract may take for one run; zero means two minutes
 
 	restricts func() bool // whether the kernel can restrict a phase; empty asks it
@@ -193,8 +195,12 @@ func (e *Engine) preparePhases(dir string) error {
 		modelHosts = append(modelHosts, e.config.ContextAPI)
 	}
 	extracting, extractFor := phaseExtract, extractTimeout
+	fetching := phaseFetch
 	if e.config.Hostile {
 		extracting = phaseHostile
+	}
+	if e.config.HostileFetch {
+		fetching = phaseHostileFetch
 	}
 	if e.config.ExtractTimeout > 0 {
 		extractFor = e.config.ExtractTimeout
@@ -216,7 +222,7 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	e.fetches, e.extracts, e.contexts = map[bool]*phase{}, map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
-		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
+		e.fetches[unverified] = child(fetching, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
 		e.extracts[unverified] = child(extracting, sandbox.Profile{}, modelHosts, extractFor, maxAnswer)
 		e.contexts[unverified] = child(phaseContext, read, nil, contextTimeout, 2*maxFetched) // marks come with it
 		if len(e.adapters) > 0 {

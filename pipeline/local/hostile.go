@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/extract"
 	"decant.dev/extract/shape"
+	"decant.dev/fence"
+	"decant.dev/fetch"
 	"decant.dev/internal/escape"
 	"decant.dev/internal/hostile"
 	"decant.dev/pipeline"
@@ -19,6 +23,45 @@ import (
 // restricted as phaseExtract is, with package hostile in place of the
 // extractors.
 const phaseHostile = "hostile"
+
+// phaseHostileFetch is the fetch child of such an engine, where a recipe's
+// source is none that events can be made of.
+const phaseHostileFetch = "hostilefetch"
+
+// hostileFetchHandler takes every body for a hostile.Body.
+func hostileFetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) handler {
+	taken := slices.Clone(pipelines)
+	for i := range taken {
+		taken[i].Intake.Elements = hostileElements
+	}
+	return fetchHandler(taken, c, client)
+}
+
+// hostileElements are the order and the text of a body.
+func hostileElements(_ pipeline.Envelope, body []byte) (fetch.Bundle, error) {
+	b, err := hostile.DecodeBody(body)
+	if err != nil {
+		return fetch.Bundle{}, pipeline.Unreadable.Error("%v", err)
+	}
+	element := func(id, text string) fence.Element {
+		return fence.Element{
+			ID: id, Author: fence.Author{ID: "attack:unknown", Kind: fence.KindImport}, Origin: fence.OriginImported, Role: fence.RoleUser,
+			MediaType: "text/plain", Text: text,
+		}
+	}
+	return fetch.Bundle{Elements: []fence.Element{element("e1", b.Order), element("e2", string(b.Text))}}, nil
+}
+
+// Put runs one item with an envelope as an ingress that was taken over would
+// make it. envelope is given the digest that the recipe's envelopes bear. The
+// engine must have been opened with HostileFetch.
+func (e *Engine) Put(ctx context.Context, recipe string, envelope func(digest string) pipeline.Envelope, body []byte) Result {
+	p, ok := e.pipelines[recipe]
+	if !ok || !e.config.HostileFetch {
+		return Rejected(pipeline.UnknownRecipe)
+	}
+	return e.run(ctx, p, envelope(e.digests[recipe]), body)
+}
 
 // saidItself is the answer of a handler that has written its reply already.
 type saidItself struct{}
