@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -189,5 +190,18 @@ func TestWritingAListThatIsInForceChangesNothing(t *testing.T) {
 	code, page, warn := run(t, []*pipeline.Recipe{issues.Recipe}, "audit", "--write")
 	if code != 0 || !strings.HasSuffix(warn, "outcomes.json: up to date\n") || !strings.Contains(page, "no breach") {
 		t.Errorf("exit %d, %q", code, warn)
+	}
+}
+
+// BenchmarkAudit is the whole page of every recipe of this module.
+func BenchmarkAudit(b *testing.B) {
+	app := cli.App{
+		Pipelines: pipelines, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Clock: time.Now,
+		Getenv: func(string) string { return "" },
+	}
+	for b.Loop() {
+		if code := app.Run(context.Background(), []string{"audit"}); code != 0 {
+			b.Fatal(code)
+		}
 	}
 }
