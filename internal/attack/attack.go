@@ -65,6 +65,8 @@ type session struct {
 }
 
 // open opens an engine that writes into a directory of its own in c.Dir.
+// An extractor that is hostile reads what fetch, taken over too, makes of items
+// that no source sent, where the recipe's source is none that can be made.
 func open(c Config, name string, hostile bool, timeout time.Duration) (*session, error) {
 	dir := filepath.Join(c.Dir, name)
 	if err := os.MkdirAll(filepath.Join(dir, "grants"), 0o700); err != nil {
@@ -130,14 +132,9 @@ func (s *session) one(ctx context.Context, number int, it item) (record, local.R
 		}
 		return r, local.Rejected(r.code)
 	}
-	r.place = d.Target.String()
-	results := s.engine.Deliver(ctx, d)
-	if len(results) != 1 {
-		r.code = pipeline.UnhandledEvent
-		return r, local.Rejected(r.code)
-	}
-	r.run, r.code = results[0].Run, results[0].Reason
-	return r, results[0]
+	result := s.engine.Deliver(ctx, d)[0] // one engine, one recipe
+	r.place, r.run, r.code = d.Target.String(), result.Run, result.Reason
+	return r, result
 }
 
 // forged puts an item that no source sent.
@@ -156,8 +153,7 @@ func (s *session) forged(ctx context.Context, number int, it item, r record) (re
 	return r, result
 }
 
-// judged reads back what was written, and holds it against
-// the list.
+// judged reads back what was written, and holds it against the list.
 func (s *session) judged(ctx context.Context, list *reviewed) (report Report, err error) {
 	journal := s.engine.Journal()
 	ledger, err := store.OpenLedger(filepath.Join(s.engine.Dir(), "act"))

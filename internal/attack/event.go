@@ -49,7 +49,7 @@ func event(p local.Pipeline) (name string, made bool) {
 // forged is the envelope of an item that no source sent: of a tick's item where
 // the recipe's event is one.
 func (it item) forged(number int, p local.Pipeline, now time.Time) (func(digest string) pipeline.Envelope, []byte) {
-	body := hostile.Body{Order: string(it.title), Text: it.body}.Encode()
+	body := hostile.Body{Item: number, Order: string(it.title), Text: it.body}.Encode()
 	name := p.Recipe.Name()
 	if it.event != pipeline.Tick {
 		return func(digest string) pipeline.Envelope {

@@ -76,6 +76,7 @@ func (o Order) Encode() string {
 
 // Body is what a fetch that was taken over reads in place of a source's event.
 type Body struct {
+	Item  int    `json:"item"` // makes each body another
 	Order string `json:"order"`
 	Text  []byte `json:"text"`
 }
