@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -25,8 +26,10 @@ const auditUsage = `Usage: decant audit [--json] [--write] [RECIPE...]
 Audit computes all that a recipe could ever do: its fields, how many bits its
 structure can say, and every outcome of its plan, with what policy decides for
 each label. It exits with 1 on a breach: a shape over its limits, an action
-that policy does not name, a text in an automatic action that speaks, or an
-outcome list that is empty or stale.
+that policy does not name, a text in an automatic action that speaks, a handle
+in an address, a sink that more can read than the sources, or an outcome list
+that is empty or stale. Where the list is stale, the page says what could newly
+happen and what no longer could.
 
   --json    print one audit.v1 object a line
   --template FILE
@@ -53,7 +56,9 @@ type auditReport struct {
 	Fields     []auditField         `json:"fields"`
 	Violations []pipeline.Violation `json:"violations"`
 
-	list *plan.List
+	list  *plan.List // as computed now; nil where it cannot be
+	built *plan.List // as built in, in force or not; nil where it cannot be read
+	fresh bool       // the two are the same
 }
 
 type auditBits struct {
@@ -117,7 +122,7 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		a.printReport(r, report)
+		page{a.Stdout, r, report}.print()
 	}
 	return code, nil
 }
@@ -169,13 +174,18 @@ func listViolations(r *pipeline.Recipe, list *plan.List) []pipeline.Violation {
 	if list == nil {
 		return nil
 	}
-	built, code := r.List()
+	const mend = ": run decant audit --write, review the difference, and rebuild"
+	stale := func(code pipeline.Code, what string) []pipeline.Violation {
+		return []pipeline.Violation{{Rule: string(code), Where: "outcomes.json", Mend: what + mend}}
+	}
+	built, err := plan.DecodeList(r.OutcomesFile())
 	switch {
-	case code != pipeline.OK:
-		return []pipeline.Violation{{Rule: string(code), Where: "outcomes.json", Mend: "the list is empty, malformed or for another version of the recipe: run decant audit --write and review it"}}
+	case errors.Is(err, plan.ErrEmptyList):
+		return stale(pipeline.OutcomesEmpty, "the list was never written")
+	case err != nil:
+		return stale(pipeline.OutcomesStale, "the list is malformed")
 	case !bytes.Equal(built.Encode(), list.Encode()):
-		return []pipeline.Violation{{Rule: string(pipeline.OutcomesStale), Where: "outcomes.json",
-			Mend: fmt.Sprintf("the list has %s outcomes and the plan gives %s: run decant audit --write and review the difference", built.Outcomes(), list.Outcomes())}}
+		return stale(pipeline.OutcomesStale, fmt.Sprintf("the list has %s outcomes and the plan gives %s", built.Outcomes(), list.Outcomes()))
 	}
 	return nil
 }
@@ -200,7 +210,7 @@ func (a *App) writeList(r *pipeline.Recipe, list *plan.List) error {
 	if err := os.WriteFile(file, encoded, 0o644); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	fmt.Fprintf(a.Stderr, "decant: wrote %s: review it, then rebuild\n", file)
+	fmt.Fprintf(a.Stderr, "decant: wrote %s: review it; act enforces it once it is rebuilt, which is due\n", file)
 	return nil
 }
 
@@ -217,6 +227,10 @@ func reportOf(r *pipeline.Recipe, list *plan.List, violations []pipeline.Violati
 	if list != nil {
 		report.Outcomes = list.Outcomes().Int64() // at most MaxSkeletons for each event
 	}
+	if built, err := plan.DecodeList(r.OutcomesFile()); err == nil {
+		report.built = built
+		report.fresh = list != nil && bytes.Equal(built.Encode(), list.Encode())
+	}
 	if s := r.Shape(); s != nil {
 		report.MaxBytes = s.MaxBytes()
 		for _, f := range s.Fields() {
@@ -224,52 +238,4 @@ func reportOf(r *pipeline.Recipe, list *plan.List, violations []pipeline.Violati
 		}
 	}
 	return report
-}
-
-func (a *App) printReport(r *pipeline.Recipe, report auditReport) {
-	fmt.Fprintf(a.Stdout, "recipe %s\n", report.Recipe)
-	fmt.Fprintf(a.Stdout, "  fields\n")
-	for _, f := range report.Fields {
-		fmt.Fprintf(a.Stdout, "    %-20s %-8s %10.2f bits\n", f.Name, f.Kind, f.Bits)
-	}
-	fmt.Fprintf(a.Stdout, "  a structure decides %.2f bits, carries %.2f, says %.2f in all, in %d bytes\n", report.Bits.Decide, report.Bits.Carry, report.Bits.Total, report.MaxBytes)
-	if report.list != nil {
-		fmt.Fprintf(a.Stdout, "  outcomes %d, in %d classes\n", report.Outcomes, report.list.Classes())
-	}
-	fmt.Fprintf(a.Stdout, "  policy %23s %12s %12s %12s\n", "system", "trigger", "authorized", "unverified")
-	for _, k := range r.Policy().Kinds() {
-		row := r.Policy()[k]
-		fmt.Fprintf(a.Stdout, "    %-20s", k)
-		for _, l := range plan.Labels() {
-			fmt.Fprintf(a.Stdout, " %-12s", row.For(l))
-		}
-		fmt.Fprintln(a.Stdout)
-	}
-	a.printBudgets(r)
-	if len(report.Violations) == 0 {
-		fmt.Fprintln(a.Stdout, "  no breach")
-		return
-	}
-	for _, v := range report.Violations {
-		fmt.Fprintf(a.Stdout, "  breach: %s\n", v)
-	}
-}
-
-// printBudgets says what bounds how much a recipe does.
-func (a *App) printBudgets(r *pipeline.Recipe) {
-	if len(r.Budgets()) == 0 {
-		fmt.Fprintln(a.Stdout, "  budgets: none, so nothing bounds how often it acts")
-		return
-	}
-	fmt.Fprintln(a.Stdout, "  budgets")
-	for _, b := range r.Budgets() {
-		most, shares, _ := strings.Cut(b.String(), ", of which ")
-		fmt.Fprintf(a.Stdout, "    %s\n", most)
-		if shares != "" {
-			fmt.Fprintf(a.Stdout, "      of which %s\n", shares)
-		}
-	}
-	if cost := r.RunCost(); cost > 0 {
-		fmt.Fprintf(a.Stdout, "    a run may cost %d millionths of a dollar\n", cost)
-	}
 }

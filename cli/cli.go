@@ -77,6 +77,7 @@ func commands() []command {
 		{"run", "run events; staged unless --live", runUsage, (*App).runEvents},
 		{"serve", "take webhooks, and serve the context API", serveUsage, (*App).serve},
 		{"audit", "all that a recipe could ever do", auditUsage, (*App).audit},
+		{"attack", "try a recipe with a hostile extractor and hostile texts", attackUsage, (*App).attack},
 		{"runs", "list runs", runsUsage, (*App).runs},
 		{"show", "what happened in a run, and why", showUsage, (*App).show},
 		{"render", "run_context.v1 on standard input, prompt.v1 on standard output", renderUsage, (*App).render},

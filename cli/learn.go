@@ -70,7 +70,7 @@ func (a *App) learn(_ context.Context, args []string) (int, error) {
 	case *folds < 2 || *folds > 20:
 		return 0, usagef("learn: --folds: want 2 to 20")
 	}
-	p, err := a.pipeline(*recipe)
+	p, err := a.pipeline("learn: --recipe", *recipe)
 	if err != nil {
 		return 0, err
 	}
@@ -92,18 +92,6 @@ func (a *App) learn(_ context.Context, args []string) (int, error) {
 	}
 	fmt.Fprintf(a.Stdout, "wrote %s: %d bytes, sha256 %s…\n", terminal.Line(*out), len(b), model.Checksum()[:12])
 	return exitOK, nil
-}
-
-// pipeline finds a recipe by its name.
-func (a *App) pipeline(name string) (Pipeline, error) {
-	var names []string
-	for _, p := range a.Pipelines {
-		if p.Recipe.Name() == name {
-			return p, nil
-		}
-		names = append(names, p.Recipe.Name())
-	}
-	return Pipeline{}, usagef("--recipe: want one of %s", strings.Join(names, ", "))
 }
 
 // writeWhole puts a file in its place at once, so that none is ever seen half written.

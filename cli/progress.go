@@ -31,10 +31,13 @@ func newProgress(to io.Writer, total int) *progress {
 }
 
 // step counts one answer and shows the count.
-func (p *progress) step() {
-	p.done++
+func (p *progress) step() { p.at(p.done+1, p.total, "events") }
+
+// at shows how many of how many are done.
+func (p *progress) at(done, total int, of string) {
+	p.done = done
 	if p.to != nil {
-		fmt.Fprintf(p.to, "\r%d of %d events", p.done, p.total)
+		fmt.Fprintf(p.to, "\r%d of %d %s", done, total, of)
 	}
 }
 

@@ -63,7 +63,13 @@ func TestEnumerateNamesBreaches(t *testing.T) {
 		"a text spoken for one":    {sayBody, commentOn(plan.Row{System: plan.Auto, Trigger: plan.Ask, Authorized: plan.Never, Unverified: plan.Never}), []string{"speaks_text"}, "system"},
 		"a quote spoken": {sayQuote, plan.Policy{plan.KindTableRow: auto, plan.KindGitHubComment: auto},
 			[]string{"speaks_text", "speaks_text", "speaks_text", "speaks_text"}, "quote"},
-		"a text in an address": {func(n note, _ plan.Target) []plan.Action { return []plan.Action{forged{plan.Say(n.Body)}} }, plan.Policy{plan.KindTableRow: auto}, []string{"invalid_action"}, "action 0"},
+		"an action of another package": {func(note, plan.Target) []plan.Action { return []plan.Action{forged{plan.Say("x")}} }, plan.Policy{plan.KindTableRow: auto}, []string{"invalid_action"}, "action 0"},
+		"a text in an address": {func(n note, _ plan.Target) []plan.Action {
+			if n.Body == nil {
+				return nil
+			}
+			return []plan.Action{forged{plan.Say(n.Body)}}
+		}, plan.Policy{plan.KindTableRow: auto}, []string{"handle_in_address"}, "action 0"},
 		"an absent field used": {func(n note, at plan.Target) []plan.Action { return comment(at, n.Version) }, commentOn(ask), []string{"invalid_action"}, "check the optional field"},
 		"a zero target": {func(note, plan.Target) []plan.Action {
 			return []plan.Action{plan.TableRow{Table: "notes"}}

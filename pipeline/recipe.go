@@ -60,6 +60,11 @@ type Spec[T any] struct {
 	// MaxDecide and MaxCarry are the limits, in bits, of what a structure may
 	// decide and carry. Zero means none may.
 	MaxDecide, MaxCarry float64
+	// Readers is who can read what the intake reads, at the narrowest; zero
+	// means those who may read the event's channel. A sink with a wider audience
+	// is a breach, unless Widens says that it is meant.
+	Readers plan.Audience
+	Widens  bool
 	// Approvals is how many persons have to approve an outcome that policy
 	// asks about, 1 or 2; zero means 1.
 	Approvals int
@@ -88,6 +93,8 @@ type Recipe struct {
 	approvals           int
 	budgets             []plan.Budget
 	runCost             int64
+	readers             plan.Audience
+	widens              bool
 	decide              func(*shape.Value, plan.Target) ([]plan.Action, shape.Handles, error)
 	skeletons           func(plan.Target, func([]plan.Action) bool) error
 	violations          []Violation
@@ -158,6 +165,13 @@ func Build[T any](s Spec[T]) *Recipe {
 		name: s.Name, policy: s.Policy, events: slices.Clone(s.Events), outcomes: s.Outcomes,
 		schedules: slices.Clone(s.Schedules), maxDecide: s.MaxDecide, maxCarry: s.MaxCarry, approvals: max(s.Approvals, 1),
 		budgets: slices.Clone(s.Budgets), runCost: s.RunCost,
+		readers: s.Readers, widens: s.Widens,
+	}
+	if r.readers == 0 {
+		r.readers = plan.ChannelReaders
+	}
+	if !r.readers.Valid() {
+		r.breach("readers", "Readers", "want one of %v", plan.Audiences())
 	}
 	r.pkgPath = reflect.TypeFor[T]().PkgPath() // holds under -trimpath, where a caller's file name does not
 	if !IsRecipeName(s.Name) {
@@ -191,6 +205,9 @@ func Build[T any](s Spec[T]) *Recipe {
 	r.shape, r.bits = sh, sh.Bits(TerminalCodes())
 	r.checkLimits()
 	r.readList()
+	if s.Plan == nil {
+		return r
+	}
 	r.decide = func(v *shape.Value, at plan.Target) ([]plan.Action, shape.Handles, error) {
 		t, handles, err := shape.Lift[T](sh, v)
 		if err != nil {
@@ -240,7 +257,11 @@ func (r *Recipe) breachShape(err error) {
 		return
 	}
 	for _, f := range faults {
-		r.breach("shape_not_bounded", f.Field, "%s: %s", f.Missing, f.Mend)
+		rule := "shape_not_bounded"
+		if f.TokenIsText {
+			rule = "token_is_text"
+		}
+		r.breach(rule, f.Field, "%s: %s", f.Missing, f.Mend)
 	}
 }
 
@@ -297,6 +318,13 @@ func (r *Recipe) Budgets() []plan.Budget { return slices.Clone(r.budgets) }
 // millionths of a dollar.
 func (r *Recipe) RunCost() int64 { return r.runCost }
 
+// Readers returns who can read what the intake reads, at the narrowest, and
+// whether the recipe says that sinks may tell it to more.
+func (r *Recipe) Readers() (who plan.Audience, widens bool) { return r.readers, r.widens }
+
+// Limits returns MaxDecide and MaxCarry, in bits.
+func (r *Recipe) Limits() (decide, carry float64) { return r.maxDecide, r.maxCarry }
+
 // Package returns the import path of the package that declares the shape,
 // which is where outcomes.json stands.
 func (r *Recipe) Package() string { return r.pkgPath }
@@ -347,11 +375,15 @@ func (r *Recipe) readList() {
 // shape or policy.
 func (r *Recipe) List() (*plan.List, Code) { return r.list, r.listCode }
 
+// OutcomesFile returns the embedded outcomes.json as it is, which may be
+// empty, malformed or stale.
+func (r *Recipe) OutcomesFile() []byte { return slices.Clone(r.outcomes) }
+
 // Decide runs the plan on one structure with its tokens, texts and quotes
 // lifted, and returns the outcome with the handles that resolve it.
 func (r *Recipe) Decide(v *shape.Value, event string) (plan.Outcome, shape.Handles, error) {
 	if r.decide == nil {
-		return plan.Outcome{}, shape.Handles{}, errors.New("the shape is not bounded")
+		return plan.Outcome{}, shape.Handles{}, errors.New("want a bounded shape and a plan")
 	}
 	if !r.Handles(event) {
 		event = ""
@@ -442,7 +474,11 @@ func (c *collector) breach(rule, where, format string, args ...any) {
 func (c *collector) add(actions []plan.Action) bool {
 	o, err := plan.NewOutcome(actions)
 	if err != nil {
-		c.breach("invalid_action", "Plan", "%v", err)
+		rule := "invalid_action"
+		if errors.Is(err, plan.ErrHandleInAddress) {
+			rule = "handle_in_address"
+		}
+		c.breach(rule, "Plan", "%v", err)
 		return len(c.breaches) < 16
 	}
 	if k := o.Key(); !c.seen[k] {
@@ -456,6 +492,9 @@ func (c *collector) add(actions []plan.Action) bool {
 // check looks at one new outcome for what policy must not allow.
 func (c *collector) check(o plan.Outcome) {
 	for i, a := range o.Actions {
+		if to := a.Kind.Trait().Audience; to.Wider(c.recipe.readers) && !c.recipe.widens {
+			c.breach("audience_wider", string(a.Kind), "its audience, %s, can read more than that of the sources, %s: take it away, or say Widens", to, c.recipe.readers)
+		}
 		row, ok := c.recipe.policy[a.Kind]
 		if !ok {
 			c.breach("kind_without_policy", string(a.Kind), "the plan uses it and Policy has no row: add one")

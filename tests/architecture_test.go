@@ -62,6 +62,7 @@ var forbidden = []struct {
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
 	{"/internal/pages", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql"}, "a page shows what it is given"},
 	{"/internal/public", []string{module + "/", "net", "net/http"}, "a list of addresses opens no connection"},
+	{"/internal/hostile", []string{module + "/act", module + "/fetch", module + "/extract", module + "/pipeline", module + "/events", "net", "net/http", "os/exec", "database/sql"}, "an extractor that was taken over has what the extract child has, and no more"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
 }
@@ -107,6 +108,7 @@ var allowed = map[string][]string{
 	"/extract/bedrock":          {module + "/act/plan"},
 	"/extract/internal/attempt": {module + "/extract/internal/attempt"},
 	"/extract/learned":          {module + "/act/plan"},
+	"/internal/hostile":         {module + "/internal/hostile"},
 }
 
 func TestImportRules(t *testing.T) {
@@ -144,7 +146,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/issues/intake", "/infra", "/infra/app", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/issues/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}

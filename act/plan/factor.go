@@ -95,27 +95,29 @@ func mergeColumn(boxes []box, column int) []box {
 	return next
 }
 
-// class turns a box into a class, with the policy's decision for each label.
-func (g *group) class(signature string, b box, policy Policy) class {
-	c := class{signature: signature}
+// draft turns a box into a class, with policy's row for each action.
+func (g *group) draft(signature string, b box, policy Policy) draft {
+	d := draft{signature: signature}
 	col := 0
 	for i, a := range g.sample.Actions {
-		ca := classAction{kind: a.Kind}
+		e := entry{kind: a.Kind, row: policy.rowOf(g.sample.Action(i))}
 		for _, p := range a.Params {
 			values := make([]string, 0, len(b[col]))
 			for _, id := range b[col] {
 				values = append(values, g.values[col][id])
 			}
 			slices.Sort(values)
-			ca.params = append(ca.params, classParam{p.Name, p.Place, values})
+			e.params = append(e.params, factor{p.Name, p.Place, values})
 			col++
 		}
-		c.actions = append(c.actions, ca)
-		decisions := make(map[Label]Decision, 4)
-		for _, l := range Labels() {
-			decisions[l] = policy.Decide(g.sample.Action(i), l).Decision
-		}
-		c.decisions = append(c.decisions, decisions)
+		e.spell()
+		d.entries = append(d.entries, e)
 	}
-	return c
+	return d
+}
+
+// rowOf is what policy decides of an action for each label.
+func (p Policy) rowOf(a Action) Row {
+	at := func(l Label) Decision { return p.Decide(a, l).Decision }
+	return Row{System: at(System), Trigger: at(Trigger), Authorized: at(Authorized), Unverified: at(Unverified)}
 }

@@ -23,15 +23,17 @@ type Trait struct {
 	// Speaks is true where people other than the operator read the result:
 	// such a kind may not carry a text in an automatic action.
 	Speaks bool
+	// Audience is who can read what the kind writes.
+	Audience Audience
 	// New makes the zero value of the kind's parameters.
 	New func() Action
 }
 
 var traits = map[Kind]Trait{
-	KindGitHubLabel:   {Speaks: true, New: func() Action { return GitHubLabel{} }},
-	KindGitHubComment: {Speaks: true, New: func() Action { return GitHubComment{} }},
-	KindGitHubClose:   {Speaks: true, New: func() Action { return GitHubClose{} }},
-	KindTableRow:      {Speaks: false, New: func() Action { return TableRow{} }},
+	KindGitHubLabel:   {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubLabel{} }},
+	KindGitHubComment: {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubComment{} }},
+	KindGitHubClose:   {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubClose{} }},
+	KindTableRow:      {Speaks: false, Audience: Operators, New: func() Action { return TableRow{} }},
 }
 
 // actionTypes are the types of this package whose values are actions. A type
@@ -57,12 +59,12 @@ func AllKinds() []Kind {
 // Known reports whether k is a kind of this package.
 func (k Kind) Known() bool { _, ok := traits[k]; return ok }
 
-// Trait returns what is declared of a kind; an unknown kind speaks.
+// Trait returns what is declared of a kind; an unknown kind speaks to anyone.
 func (k Kind) Trait() Trait {
 	if t, ok := traits[k]; ok {
 		return t
 	}
-	return Trait{Speaks: true}
+	return Trait{Speaks: true, Audience: Anyone}
 }
 
 // Action is one write with typed parameters. Its exported fields are the

@@ -193,8 +193,9 @@ func TestTheListShowsWhatPolicyDecides(t *testing.T) {
 	t.Parallel()
 	list := BuildList("r", "shape", listPolicy, []Outcome{outcomeOf(t, GitHubLabel{target(), "a"}, GitHubClose{target(), "completed"})}).Encode()
 	for _, want := range []string{
-		`{"kind": "github.label", "decision": {"system": "auto", "trigger": "auto", "authorized": "ask", "unverified": "never"}, "address": {"issue": "@target", "label": "a"}, "content": {}}`,
-		`{"kind": "github.close", "decision": {"system": "never", "trigger": "never", "authorized": "never", "unverified": "never"}, "address": {"issue": "@target"}, "content": {"reason": "completed"}}`,
+		`"github.label 1": {"decision": {"system": "auto", "trigger": "auto", "authorized": "ask", "unverified": "never"}, "address": {"issue": "@target", "label": "a"}, "content": {}}`,
+		`"github.close 1": {"decision": "never", "address": {"issue": "@target"}, "content": {"reason": "completed"}}`,
+		`{"outcomes": 1, "actions": ["github.label 1", "github.close 1"]}`,
 	} {
 		if !bytes.Contains(list, []byte(want)) {
 			t.Errorf("the list\n%s\nlacks %s", list, want)
@@ -208,5 +209,39 @@ func TestOutcomesIsACopy(t *testing.T) {
 	list.Outcomes().SetInt64(99)
 	if list.Outcomes().Int64() != 1 {
 		t.Error("a caller changed the list's count")
+	}
+}
+
+// An action that stands in many classes is spelt once.
+func TestAnActionIsSpeltOnce(t *testing.T) {
+	t.Parallel()
+	var members []Outcome
+	for i := range 8 { // eight signatures, and so eight classes at least
+		actions := []Action{row(Text("kind", "a"))}
+		for range i {
+			actions = append(actions, GitHubLabel{target(), "x"})
+		}
+		members = append(members, outcomeOf(t, actions...))
+	}
+	l := BuildList("r", "shape", listPolicy, members)
+	encoded := l.Encode()
+	if l.Classes() != 8 || bytes.Count(encoded, []byte(`"table": `)) != 1 || bytes.Count(encoded, []byte(`"label": "x"`)) != 1 {
+		t.Errorf("%d classes:\n%s", l.Classes(), encoded)
+	}
+}
+
+// Within a kind the numbers follow the order of what is spelt, past 9 too.
+func TestNumbersAreCounted(t *testing.T) {
+	t.Parallel()
+	var members []Outcome
+	for i := range 12 {
+		members = append(members, outcomeOf(t, slices.Repeat([]Action{GitHubLabel{target(), fmt.Sprintf("l%02d", i)}}, i+1)...))
+	}
+	encoded := BuildList("r", "shape", listPolicy, members).Encode()
+	if !bytes.Contains(encoded, []byte(`"github.label 12": {"decision": {"system": "auto", "trigger": "auto", "authorized": "ask", "unverified": "never"}, "address": {"issue": "@target", "label": "l11"}`)) {
+		t.Errorf("the list\n%s\nlacks its twelfth label", encoded)
+	}
+	if _, err := DecodeList(encoded); err != nil {
+		t.Error(err)
 	}
 }

@@ -37,7 +37,6 @@ func TestAListThatWasNeverWrittenIsEmpty(t *testing.T) {
 // was changed by hand is refused.
 func TestDecodeListRefusesWhatWasChangedByHand(t *testing.T) {
 	t.Parallel()
-	const labelY = `{"kind": "github.label", "decision": {"system": "auto", "trigger": "auto", "authorized": "ask", "unverified": "never"}, "address": {"issue": "@target", "label": "y"}, "content": {}}`
 	good := string(sampleList(t))
 	if _, err := DecodeList([]byte(good)); err != nil {
 		t.Fatal(err)
@@ -55,8 +54,21 @@ func TestDecodeListRefusesWhatWasChangedByHand(t *testing.T) {
 		"unknown key":               {`"recipe": "r",`, `"recipe": "r", "note": 1,`},
 		"unknown key of a class":    {`{"outcomes": 3,`, `{"note": 1, "outcomes": 3,`},
 		"unknown key of an action":  {`"label": "y"}, "content"`, `"label": "y"}, "note": {}, "content"`},
-		"unknown kind":              {`"kind": "github.comment"`, `"kind": "github.comments"`},
-		"kind of another case":      {`"kind": "github.comment"`, `"kind": "GitHub.comment"`},
+		"unknown kind":              {`github.comment 1`, `github.comments 1`},
+		"kind of another case":      {`github.comment 1`, `GitHub.comment 1`},
+		"number of an action":       {`"github.comment 1": `, `"github.comment 2": `},
+		"number of another form":    {`"github.comment 1"`, `"github.comment 01"`},
+		"numbers swapped":           {`"label": "x"`, `"label": "z"`},
+		"an action of no class":     {`"actions": {`, `"actions": {"github.close 1": {"decision": "never", "address": {}, "content": {}}, `},
+		"an action twice":           {`"actions": {`, `"actions": {"github.comment 1": {}, `},
+		"an action again":           {`"actions": {`, `"actions": {"github.comment 2": {"decision": "ask", "address": {"issue": "@target"}, "content": {"body": ["hi ","@version"]}}, `},
+		"a class of no action":      {`["github.comment 1"]`, `["github.comment 2"]`},
+		"an action null":            {`["github.comment 1"]`, `[null]`},
+		"entries null":              {`"actions": {`, `"actions": null, "x": {`},
+		"one word, spelt out":       {`"decision": "ask"`, `"decision": {"system": "ask", "trigger": "ask", "authorized": "ask", "unverified": "ask"}`},
+		"one word unknown":          {`"decision": "ask"`, `"decision": "maybe"`},
+		"one word null":             {`"decision": "ask"`, `"decision": null`},
+		"one word missing":          {`"decision": "ask", `, ``},
 		"one value more":            {`{"oneof": [0, 1, 2]}`, `{"oneof": [0, 1, 2, 3]}`},
 		"one value fewer":           {`{"oneof": [0, 1, 2]}`, `{"oneof": [0, 1]}`},
 		"values out of order":       {`{"oneof": [0, 1, 2]}`, `{"oneof": [1, 0, 2]}`},
@@ -83,7 +95,8 @@ func TestDecodeListRefusesWhatWasChangedByHand(t *testing.T) {
 		"actions null":              {`"actions": []`, `"actions": null`},
 		"actions missing":           {`, "actions": []`, ``},
 		"a class twice":             {`"actions": []}`, `"actions": []}, {"outcomes": 1, "actions": []}`},
-		"a class out of order":      {`"actions": []}`, `"actions": [` + labelY + `]}, {"outcomes": 1, "actions": []}`},
+		"a class out of order":      {`"actions": []}`, `"actions": ["github.label 2"]}, {"outcomes": 1, "actions": []}`},
+		"an action more":            {`"actions": []}`, `"actions": ["github.label 2"]}`},
 		"classes null":              {good[strings.Index(good, `"classes"`):], `"classes": null}`},
 		"trailing data":             {"]\n}\n", "]\n}\n{}"},
 		"cut short":                 {"]\n}\n", "]\n"},
@@ -148,7 +161,7 @@ func FuzzDecodeList(f *testing.F) {
 	f.Add(sampleList(f))
 	f.Add([]byte("{}"))
 	f.Add(BuildList("", "", nil, nil).Encode())
-	f.Add([]byte(`{"schema":"outcomes.v1","recipe":"","shape":"","policy":"","outcomes":2,"classes":[{"outcomes":2,"actions":[{"kind":"table.row","decision":{"system":"auto","trigger":"ask","authorized":"never","unverified":"never"},"address":{"table":"t"},"content":{"x":{"oneof":[1e2,"@@"]}}}]}]}`))
+	f.Add([]byte(`{"schema":"outcomes.v1","recipe":"","shape":"","policy":"","outcomes":2,"actions":{"table.row 1":{"decision":{"system":"auto","trigger":"ask","authorized":"never","unverified":"never"},"address":{"table":"t"},"content":{"x":{"oneof":["@@",1e2]}}}},"classes":[{"outcomes":2,"actions":["table.row 1"]}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, err := DecodeList(b)
 		if err != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -32,10 +33,10 @@ func NewOutcome(actions []Action) (Outcome, error) {
 	}
 	o := Outcome{Actions: make([]Listed, 0, len(actions)), actions: actions}
 	for i, a := range actions {
-		if !actionTypes[reflect.TypeOf(a)] {
+		params, err := Params(a)
+		if !actionTypes[reflect.TypeOf(a)] && !errors.Is(err, ErrHandleInAddress) {
 			return Outcome{}, fmt.Errorf("action %d is a %T: want a value, no pointer, of one of this package's types", i, a)
 		}
-		params, err := Params(a)
 		if err != nil {
 			return Outcome{}, fmt.Errorf("action %d: %w", i, err)
 		}

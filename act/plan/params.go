@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -37,10 +37,19 @@ var fieldPlans sync.Map // reflect.Type → []fieldPlan
 // ledger holds what it stores to it once more.
 const NameForm = `^[a-z][a-z0-9_]{0,62}$`
 
-var namePattern = regexp.MustCompile(NameForm)
-
-// IsName reports whether s is of NameForm.
-func IsName(s string) bool { return namePattern.MatchString(s) }
+// IsName reports whether s is of NameForm. It is matched by hand: an audit
+// asks for each column of each outcome.
+func IsName(s string) bool {
+	if len(s) < 1 || len(s) > 63 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
 
 // maxInt is the largest whole number that every reader of JSON keeps exactly
 // (RFC 8785, section 3.2.2.3).
@@ -48,7 +57,13 @@ const maxInt = 1<<53 - 1
 
 // ReservedColumns lists the columns that every table has beside a recipe's
 // own.
-func ReservedColumns() []string { return []string{"key", "source", "label", "run"} }
+func ReservedColumns() []string { return slices.Clone(reservedColumns) }
+
+var reservedColumns = []string{"key", "source", "label", "run"}
+
+// ErrHandleInAddress is wrapped by the error of an action whose address holds
+// a handle of the structure: it would write where a stranger says.
+var ErrHandleInAddress = errors.New("an address takes constants and the target only")
 
 // Params lists an action's parameters, addresses first and each place sorted
 // by name. Columns of a row become parameters of their own.
@@ -66,14 +81,18 @@ func Params(a Action) ([]Param, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
-	if row, ok := a.(TableRow); ok && !IsName(row.Table) {
-		return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, NameForm)
+	size := len(fields)
+	if row, ok := a.(TableRow); ok {
+		size += len(row.Columns)
+		if !IsName(row.Table) {
+			return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, NameForm)
+		}
 	}
-	params := make([]Param, 0, len(fields)+8)
+	params := make([]Param, 0, size)
 	for _, f := range fields {
 		if cols, ok := rv.Field(f.index).Interface().([]Column); ok {
 			for _, c := range cols {
-				if !IsName(c.Name) || slices.Contains(ReservedColumns(), c.Name) {
+				if !IsName(c.Name) || slices.Contains(reservedColumns, c.Name) {
 					return nil, fmt.Errorf("action %s: column %.64q: want %s and none of %v", a.Kind(), c.Name, NameForm, ReservedColumns())
 				}
 				params = append(params, Param{c.Name, f.place, c.Value})
@@ -107,7 +126,7 @@ func Params(a Action) ([]Param, error) {
 				return nil, fmt.Errorf("action %s: parameter %s holds the field target, which lists would spell as the run's target: rename the field", a.Kind(), p.Name)
 			}
 			if p.Place == Address {
-				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: an address takes constants and the target only", a.Kind(), p.Name, h.Path())
+				return nil, fmt.Errorf("action %s: address %s holds the handle @%s: %w", a.Kind(), p.Name, h.Path(), ErrHandleInAddress)
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,5 +175,25 @@ func TestColumnsAreSorted(t *testing.T) {
 	}
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("%v and %v differ", a, b)
+	}
+}
+
+// The name that is matched by hand is that of the form.
+func TestIsNameIsTheForm(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(NameForm)
+	alphabet := []string{"a", "z", "A", "0", "9", "_", "-", ".", "`", "{", "/", ":", "^", "é", "\n", ""}
+	names := slices.Concat(alphabet, []string{strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 63) + "\n"})
+	for _, a := range alphabet {
+		for _, b := range alphabet {
+			for _, c := range alphabet {
+				names = append(names, a+b+c)
+			}
+		}
+	}
+	for _, name := range names {
+		if IsName(name) != form.MatchString(name) {
+			t.Errorf("%q: %t", name, IsName(name))
+		}
 	}
 }

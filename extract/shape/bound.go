@@ -13,6 +13,8 @@ type BoundError struct {
 	Path    string // where in JSON: areas[], or (root)
 	Missing string // what is missing or too much
 	Mend    string // what the author writes instead
+
+	TokenIsText bool // the fault is that a token says what only a text may
 }
 
 // Error names the field, what is missing and the mend on one line.
@@ -60,6 +62,12 @@ type faults struct{ list BoundErrors }
 
 func (f *faults) add(p place, missing, mend string) {
 	f.list = append(f.list, &BoundError{Field: p.field, Path: p.path, Missing: missing, Mend: mend})
+}
+
+// addTokenIsText is add for a token that is a text.
+func (f *faults) addTokenIsText(p place, missing, mend string) {
+	f.add(p, missing+": this is a token that is a text", mend)
+	f.list[len(f.list)-1].TokenIsText = true
 }
 
 func typeName(t reflect.Type) string {

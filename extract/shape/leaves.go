@@ -162,10 +162,10 @@ func (b *builder) handle(kind Kind, k *keywords, p place) *node {
 	if kind == KindToken {
 		switch {
 		case d.has(' '):
-			b.add(p, "a pattern without spaces: this is a token that is a text", "use a shape.Text, or take the space out of the pattern")
+			b.addTokenIsText(p, "a pattern without spaces", "use a shape.Text, or take the space out of the pattern")
 			return nil
 		case d.count().BitLen() > MaxTokenBits && !isPower(d.count(), MaxTokenBits):
-			b.add(p, fmt.Sprintf("a pattern of at most %d bits, got %.2f: this is a token that is a text", MaxTokenBits, Log2(d.count())), "use a shape.Text, or narrow the pattern")
+			b.addTokenIsText(p, fmt.Sprintf("a pattern of at most %d bits, got %.2f", MaxTokenBits, Log2(d.count())), "use a shape.Text, or narrow the pattern")
 			return nil
 		}
 	}

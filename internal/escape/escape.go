@@ -1,6 +1,6 @@
-// Package escape is a test kit: what code that has taken over a phase would try first. Each Attempt is made from inside
-// a restricted child, where it must be refused, and from inside the same child unrestricted, where it must succeed or
-// the test proves nothing.
+// Package escape is what code that has taken over a phase would try first. Each Attempt is made from inside a restricted
+// child, where it must be refused: by the tests of the sandbox, and by decant attack. The tests make it from inside the
+// same child unrestricted too, where it must succeed or the test proves nothing.
 //
 // An Attempt does no harm where it succeeds: signals are number 0 or one that is ignored, calls that could change the
 // machine are given arguments that the kernel refuses for another reason after it has looked at the caller's rights.
@@ -31,6 +31,29 @@ type Env struct {
 	BrokerFD   int    // the child's end of the broker's pair, or 0 if it has none
 	Undeclared string // "host:port" that the broker was not given
 	Special    string // "host:port" that it was given, and that resolves to a special address
+}
+
+// Surround makes everything an attempt aims at, files in dir, an empty directory that no child is given: files, servers, a
+// leaked descriptor and a secret in memory. They are there until close is called.
+func Surround(dir string) (env Env, close func() error, err error) { return surround(dir) }
+
+// T is the part of testing.TB that Surroundings needs.
+type T interface {
+	Helper()
+	TempDir() string
+	Cleanup(func())
+	Fatal(args ...any)
+}
+
+// Surroundings is Surround for the length of a test.
+func Surroundings(t T) Env {
+	t.Helper()
+	env, closeAll, err := Surround(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = closeAll() })
+	return env
 }
 
 // Need is what an Attempt needs, beside the absence of a sandbox, in order to succeed.

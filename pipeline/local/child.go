@@ -56,6 +56,9 @@ type childConfig struct {
 	// Budgets is the directory of what is used of budgets; empty where no recipe
 	// has any.
 	Budgets string `json:"budgets,omitzero"`
+	// Attacked says that extract is a hostile one of the command's own: budgets
+	// do not keep it from being tried.
+	Attacked bool `json:"attacked,omitzero"`
 }
 
 // maxHeader bounds the header of an answer that a child is sent, in bytes.
@@ -74,10 +77,12 @@ type handler func(ctx context.Context, q request) (any, pipeline.Code)
 // returns when it reports true.
 func Child(pipelines ...Pipeline) bool {
 	return childWith(map[string]builder{
-		phaseFetch:   func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
-		phaseExtract: func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
-		phaseAct:     func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
-		phaseContext: func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
+		phaseFetch:        func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
+		phaseExtract:      func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
+		phaseAct:          func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
+		phaseContext:      func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
+		phaseHostile:      func(_ childConfig, h *http.Client) (handler, error) { return hostileHandler(pipelines, os.Stdout), nil },
+		phaseHostileFetch: func(c childConfig, h *http.Client) (handler, error) { return hostileFetchHandler(pipelines, c, h), nil },
 	})
 }
 
@@ -167,14 +172,19 @@ func serve(in *bufio.Reader, out io.Writer, handle handler) error {
 		if err := unmarshal(line, &q); err != nil {
 			return errors.New("request is malformed")
 		}
-		if err := writeLine(out, guarded(handle, q)); err != nil {
+		r, said := guarded(handle, q)
+		if said {
+			continue
+		}
+		if err := writeLine(out, r); err != nil {
 			return fmt.Errorf("write reply: %w", err)
 		}
 	}
 }
 
-// guarded turns a panic into a code, so that no message of it crosses.
-func guarded(handle handler, q request) (r reply) {
+// guarded turns a panic into a code, so that no message of it crosses. It
+// reports whether the handler has said its reply itself.
+func guarded(handle handler, q request) (r reply, said bool) {
 	defer func() {
 		if recover() != nil {
 			r = reply{Code: pipeline.PhasePanic}
@@ -182,14 +192,17 @@ func guarded(handle handler, q request) (r reply) {
 		r.N, r.Run = q.N, q.Run
 	}()
 	answer, code := handle(context.Background(), q)
+	if _, said := answer.(saidItself); said {
+		return reply{}, true
+	}
 	if code != pipeline.OK {
-		return reply{Code: code}
+		return reply{Code: code}, false
 	}
 	b, err := json.Marshal(answer)
 	if err != nil {
-		return reply{Code: pipeline.PhaseMisbehave}
+		return reply{Code: pipeline.PhaseMisbehave}, false
 	}
-	return reply{Answer: b}
+	return reply{Answer: b}, false
 }
 
 func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) handler {
@@ -248,7 +261,9 @@ type actStores struct {
 }
 
 func openActStores(c childConfig) (kept actStores, err error) {
-	if c.Budgets != "" {
+	if c.Attacked {
+		kept.budgets = act.Unbounded{}
+	} else if c.Budgets != "" {
 		if kept.budgets, err = store.OpenBudgets(c.Budgets, time.Now); err != nil {
 			return kept, err
 		}

@@ -42,6 +42,13 @@ type Config struct {
 	Clock       func() time.Time            // empty means time.Now
 	Warn        func(error)                 // told once of each phase that cannot be started; empty tells nobody
 
+	// Hostile puts an extractor that was taken over, package hostile, in the
+	// place of the recipes' own: for decant attack. HostileFetch puts what was
+	// taken over of fetch beside it: any body is an order with a text.
+	Hostile        bool
+	HostileFetch   bool
+	ExtractTimeout time.Duration // how long extract may take for one run; zero means two minutes
+
 	restricts func() bool // whether the kernel can restrict a phase; empty asks it
 }
 
@@ -184,7 +191,7 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
 		Ledger: ledger, Paused: paused, Approvals: approvals}
-	if e.budgeted() {
+	if config.Attacked = e.config.Hostile; e.budgeted() && !config.Attacked {
 		config.Budgets = filepath.Join(dir, budgetsDir)
 		if err := os.MkdirAll(config.Budgets, 0o700); err != nil {
 			return fmt.Errorf("state directory: %w", err)
@@ -206,6 +213,17 @@ func (e *Engine) preparePhases(dir string) error {
 	if len(e.adapters) > 0 {
 		modelHosts, near = append(modelHosts, e.config.ContextAPI), append(near, e.config.ContextAPI)
 	}
+	extracting, extractFor := phaseExtract, extractTimeout
+	fetching := phaseFetch
+	if e.config.Hostile {
+		extracting = phaseHostile
+	}
+	if e.config.HostileFetch {
+		fetching = phaseHostileFetch
+	}
+	if e.config.ExtractTimeout > 0 {
+		extractFor = e.config.ExtractTimeout
+	}
 	child := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
 		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits, warn: e.config.Warn}
 		if !e.sandboxed {
@@ -226,8 +244,8 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	e.fetches, e.extracts, e.contexts = map[bool]*phase{}, map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
-		e.fetches[unverified] = child(phaseFetch, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
-		e.extracts[unverified] = child(phaseExtract, sandbox.Profile{}, modelHosts, extractTimeout, maxAnswer)
+		e.fetches[unverified] = child(fetching, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
+		e.extracts[unverified] = child(extracting, sandbox.Profile{}, modelHosts, extractFor, maxAnswer)
 		e.contexts[unverified] = child(phaseContext, read, nil, contextTimeout, 2*maxFetched) // marks come with it
 		e.extracts[unverified].reach(near...)
 		e.extracts[unverified].keys(e.models.environment, e.config.LookupEnv)
@@ -263,6 +281,9 @@ var childLimits = []string{"GOMAXPROCS=2", "GOGC=150", "GOMEMLIMIT=96MiB"}
 
 // Sandboxed reports whether the phases are restricted.
 func (e *Engine) Sandboxed() bool { return e.sandboxed }
+
+// Dir is the state directory, absolute.
+func (e *Engine) Dir() string { return e.dir }
 
 // Mode says whether this engine's runs may write.
 func (e *Engine) Mode() store.Mode { return e.mode }

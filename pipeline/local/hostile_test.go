@@ -77,9 +77,9 @@ func (does) Name() string { return "does" }
 
 func (d does) Extract(_ context.Context, r extract.Request) (extract.Answer, error) { return d(r) }
 
-// hostile lists extractors that try to break out of the phase's contract, and
+// hostileExtractors lists extractors that try to break out of the phase's contract, and
 // the code that each must end with.
-var hostile = []struct {
+var hostileExtractors = []struct {
 	name string
 	x    extract.Extractor
 	want pipeline.Code
@@ -168,8 +168,8 @@ func forge(line func(n int, r extract.Request) string) func(extract.Request) (ex
 }
 
 func hostilePipelines() []Pipeline {
-	all := make([]Pipeline, 0, len(hostile))
-	for _, h := range hostile {
+	all := make([]Pipeline, 0, len(hostileExtractors))
+	for _, h := range hostileExtractors {
 		all = append(all, notePipeline(h.name, h.x))
 	}
 	return all
@@ -180,7 +180,7 @@ func hostilePipelines() []Pipeline {
 // run of the same engine.
 func TestHostileExtractorOnlyEndsItsRun(t *testing.T) {
 	t.Parallel()
-	for _, h := range hostile {
+	for _, h := range hostileExtractors {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
 			e := openEngine(t, Config{Live: true}, notePipeline(h.name, h.x), notePipeline("honest-too", says{`{"kind":"b"}`}))
