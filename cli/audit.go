@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -98,8 +101,9 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	code := exitOK
+	all := enumerated(recipes)
 	for i, r := range recipes {
-		list, violations := r.Enumerate()
+		list, violations := all[i].list, all[i].violations
 		if *write && list != nil {
 			if err := a.writeList(r, list); err != nil {
 				return 0, err
@@ -125,6 +129,30 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		page{a.Stdout, r, report}.print()
 	}
 	return code, nil
+}
+
+// enumeration is what a recipe could ever do.
+type enumeration struct {
+	list       *plan.List
+	violations []pipeline.Violation
+}
+
+// enumerated computes what recipes could ever do, of several at once. Most of
+// what is allocated on the way is forgotten at once, so the collector may wait.
+func enumerated(recipes []*pipeline.Recipe) []enumeration {
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	all := make([]enumeration, len(recipes))
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var under sync.WaitGroup
+	for i, r := range recipes {
+		under.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			all[i].list, all[i].violations = r.Enumerate()
+		})
+	}
+	under.Wait()
+	return all
 }
 
 // auditTemplate prints the authority that a template gives, and how it differs
