@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"decant.dev/act/plan"
 	"decant.dev/events"
 	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
@@ -23,6 +24,8 @@ holds one HTTP event as API Gateway and function URLs send it, or - for
 standard input. Outcomes are staged: shown and not written.
 
   --live           write, with receipts, once for each event
+  --kinds KINDS    with --live, write actions of these kinds only, with commas
+                   between; others of the outcome stay staged
   --json           print one run.v1 object a line
   --github EVENT   the files are bare payloads of GitHub's event EVENT, as
                    issues or issue_comment; they are trusted local files
@@ -48,14 +51,24 @@ const (
 
 type runOptions struct {
 	live, json, unsandboxed bool
+	kinds                   kindsFlag
 	github, grants          string
 	jobs                    int
+}
+
+// kindsFlag is the kinds of action that a live engine performs, and no other.
+type kindsFlag []plan.Kind
+
+func (k *kindsFlag) set(s string) (err error) {
+	*k, err = plan.ParseKinds(s)
+	return err
 }
 
 func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 	var o runOptions
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.BoolVar(&o.live, "live", false, "")
+	flags.Func("kinds", "", o.kinds.set)
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
 	flags.StringVar(&o.github, "github", "", "")
@@ -71,9 +84,13 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("run: want standard input once, got - more than once")
 	case o.jobs < 1 || o.jobs > maxJobs:
 		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
+	case len(o.kinds) > 0 && !o.live:
+		return 0, usagef("run: --kinds goes with --live: staged runs write nothing")
 	}
 	secrets := a.secrets(o, files)
-	engine, shut, err := a.openEngine(a.engineConfig(o.live, o.unsandboxed, o.grants))
+	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	config.Kinds = []plan.Kind(o.kinds)
+	engine, shut, err := a.openEngine(config)
 	if err != nil {
 		return 0, err
 	}

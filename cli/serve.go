@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"decant.dev/act/plan"
 	"decant.dev/events"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/local"
@@ -28,9 +29,14 @@ minute, and stops. A live run that was stopped is carried on at the next start.
                                    runs are durable
   GET /api/v1/runs/RUN/context     a run's context, for the adapter that was
                                    given the run's token
+  GET, POST /approve/RUN?…         what a run that waits would do, and a
+                                   person's answer: the links that are told to
+                                   $DECANT_APPROVAL_NOTIFY
   GET /healthz                     that it serves
 
   --live           write, with receipts; without it outcomes are staged
+  --kinds KINDS    with --live, write actions of these kinds only, with commas
+                   between; others of an outcome stay staged
   --json           print one run.v1 object a line as each run ends
   --listen A:P     where; by default 127.0.0.1:8080; port 0 takes a free one
   --public         allow an address that is not loopback: nothing is encrypted,
@@ -55,12 +61,14 @@ const (
 type serveOptions struct {
 	live, json, unsandboxed, public bool
 	listen, grants                  string
+	kinds                           kindsFlag
 }
 
 func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	var o serveOptions
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.BoolVar(&o.live, "live", false, "")
+	flags.Func("kinds", "", o.kinds.set)
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
 	flags.BoolVar(&o.public, "public", false, "")
@@ -72,6 +80,8 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	case len(rest) > 0:
 		return 0, usagef("serve: want no arguments, got %d", len(rest))
+	case len(o.kinds) > 0 && !o.live:
+		return 0, usagef("serve: --kinds goes with --live: staged runs write nothing")
 	}
 	secrets := events.Secrets{
 		Current: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET")), Previous: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")),
@@ -85,6 +95,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	}
 	defer listener.Close()
 	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	config.Kinds = []plan.Kind(o.kinds)
 	if local.WantContext(a.Pipelines...) {
 		config.ContextAPI = server.Reach(listener)
 	}

@@ -166,6 +166,9 @@ func (p *Pipeline) workers() {
 	p.own(env)
 	if p.props.Live {
 		env["DECANT_LIVE"] = str("true")
+		if len(p.props.Kinds) > 0 {
+			env["DECANT_KINDS"] = str(strings.Join(p.props.Kinds, ","))
+		}
 	}
 	p.function(Act, "writes listed outcomes, and has never seen the text", p.props.Limits.Act, 256, env,
 		may("Receipts", []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"}, act),

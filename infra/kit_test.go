@@ -37,7 +37,7 @@ var variants = map[string]*variant{
 	"adapters": {props: Props{Stage: "dev", ContextAPI: true}},
 	"modelled": {props: Props{Stage: "dev", Network: NetworkIsolated, Model: someModel}},
 	"full": {props: Props{
-		Stage: "prod", Live: true, OwnIdentities: []string{"github:583231", "github:41898282"},
+		Stage: "prod", Live: true, Kinds: []string{"table.row", "github.label"}, OwnIdentities: []string{"github:583231", "github:41898282"},
 		Network:             NetworkIsolated,
 		ReservedConcurrency: map[Phase]float64{ExtractUnverified: 5, Act: 10},
 		RequestsPerSecond:   100, Burst: 200, TextDays: 365, LogDays: 3653,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
+	"decant.dev/act/plan"
 	"decant.dev/pipeline/aws/machine"
 )
 
@@ -62,6 +63,7 @@ type Props struct {
 	Binaries string
 
 	Live          bool     // false: outcomes are staged
+	Kinds         []string // with Live: the only kinds of action that are performed; empty means all that have a sink
 	OwnIdentities []string // actor ids that sinks use, as "github:583231"; at most 32
 
 	// ContextAPI makes fetch keep for each run what a context is built from,
@@ -170,6 +172,8 @@ func (p *Props) faults() []error {
 		fault(v >= low && v <= high && v == float64(int(v)), name, fmt.Sprintf("a whole number from %g to %g", low, high), v)
 	}
 	fault(stageForm.MatchString(p.Stage), "Stage", stageForm.String(), p.Stage)
+	_, err := plan.ParseKinds(strings.Join(p.Kinds, ","))
+	fault(err == nil && (p.Live || len(p.Kinds) == 0), "Kinds", "kinds of action, each once, and only with Live", p.Kinds)
 	fault(len(p.OwnIdentities) <= 32, "OwnIdentities", "at most 32", len(p.OwnIdentities))
 	for _, id := range p.OwnIdentities {
 		fault(identityForm.MatchString(id), "OwnIdentities", identityForm.String(), id)

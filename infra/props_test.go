@@ -12,6 +12,7 @@ func TestCheckNamesEachPropertyThatIsOutOfItsBounds(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Props){
 		"Stage":                      func(p *Props) { p.Stage = "Dev" },
+		"Kinds":                      func(p *Props) { p.Kinds = []string{"table.row"} },
 		"OwnIdentities":              func(p *Props) { p.OwnIdentities = []string{"github: 1"} },
 		"Network":                    func(p *Props) { p.Network = "private" },
 		"ReservedConcurrency":        func(p *Props) { p.ReservedConcurrency = map[Phase]float64{"extract": 1} },

@@ -66,6 +66,9 @@ func TestEveryFunctionIsToldOnlyWhatItNeeds(t *testing.T) {
 			}
 			if v.props.Live && phase == Act {
 				want = append(want, string(environment.Live))
+				if len(v.props.Kinds) > 0 {
+					want = append(want, string(environment.Kinds))
+				}
 			}
 			slices.Sort(want)
 			if got := slices.Sorted(maps.Keys(told)); !slices.Equal(got, want) {
@@ -119,7 +122,7 @@ func TestEveryFunctionAcceptsItsEnvironment(t *testing.T) {
 				}
 				return sound[name], set
 			}
-			asks := append([]environment.Variable{environment.OwnIdentities, environment.Live}, needs[phase]...)
+			asks := append([]environment.Variable{environment.OwnIdentities, environment.Live, environment.Kinds}, needs[phase]...)
 			if _, err := environment.Read(lookup, asks...); err != nil {
 				t.Errorf("%s would not start: %v", phase, err)
 			}

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"decant.dev/extract/shape"
 )
@@ -58,6 +60,22 @@ func AllKinds() []Kind {
 
 // Known reports whether k is a kind of this package.
 func (k Kind) Known() bool { _, ok := traits[k]; return ok }
+
+// ParseKinds reads kinds with commas between, each once. Nothing is none.
+func ParseKinds(s string) ([]Kind, error) {
+	var kinds []Kind
+	for word := range strings.SplitSeq(s, ",") {
+		k := Kind(word)
+		if s == "" {
+			break
+		}
+		if !k.Known() || slices.Contains(kinds, k) {
+			return nil, fmt.Errorf("kind %.32q: want kinds of %v, each once", word, AllKinds())
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
 
 // Trait returns what is declared of a kind; an unknown kind speaks to anyone.
 func (k Kind) Trait() Trait {

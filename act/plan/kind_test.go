@@ -132,3 +132,13 @@ func TestAnUnknownKindSpeaks(t *testing.T) {
 		}
 	}
 }
+
+func TestKindsAreReadFromAList(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int{"": 0, "table.row": 1, "table.row,github.close": 2, "table.row,table.row": -1, "table.row,": -1, ",": -1, " table.row": -1, "no.such": -1} {
+		kinds, err := ParseKinds(s)
+		if (err != nil) != (want < 0) || err == nil && len(kinds) != want {
+			t.Errorf("%q: got %v, %v", s, kinds, err)
+		}
+	}
+}

@@ -22,6 +22,7 @@ type stage struct {
 	Region              string                  `json:"region"`  // empty: the CLI's own
 	Account             string                  `json:"account"` // empty: the CLI's own
 	Live                bool                    `json:"live"`
+	Kinds               []string                `json:"kinds"`
 	OwnIdentities       []string                `json:"ownIdentities"`
 	ContextAPI          bool                    `json:"contextAPI"`
 	Network             infra.Network           `json:"network"`
@@ -113,7 +114,7 @@ func (c config) props() *infra.Props {
 	}
 	return &infra.Props{
 		Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
-		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network, Model: infra.Model(s.Model), ContextAPI: s.ContextAPI,
+		Stage: c.name, Live: s.Live, Kinds: s.Kinds, OwnIdentities: s.OwnIdentities, Network: s.Network, Model: infra.Model(s.Model), ContextAPI: s.ContextAPI,
 		ReservedConcurrency: s.ReservedConcurrency, RequestsPerSecond: s.RequestsPerSecond, Burst: s.Burst,
 		TextDays: s.TextDays, LogDays: s.LogDays, PermissionsBoundary: s.PermissionsBoundary, AlarmTopicArn: s.AlarmTopicArn,
 		Limits: machine.Limits{Approval: time.Duration(s.ApprovalHours) * time.Hour},

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/act"
+	"decant.dev/act/plan"
 	"decant.dev/extract"
 	"decant.dev/extract/replay"
 	"decant.dev/extract/shape"
@@ -46,11 +47,12 @@ const (
 // childConfig is the first line that a child reads, after it is restricted.
 type childConfig struct {
 	Live    bool              `json:"live"`
-	Own     []string          `json:"own"`     // identities that our sinks use
-	Digests map[string]string `json:"digests"` // recipe name → recipe digest
-	Grants  string            `json:"grants"`  // the grants file
-	Ledger  string            `json:"ledger"`  // the directory of act's tables
-	Paused  string            `json:"paused"`  // the directory of the recipes that are stopped
+	Kinds   []plan.Kind       `json:"kinds,omitzero"` // the only ones that are performed; empty means all
+	Own     []string          `json:"own"`            // identities that our sinks use
+	Digests map[string]string `json:"digests"`        // recipe name → recipe digest
+	Grants  string            `json:"grants"`         // the grants file
+	Ledger  string            `json:"ledger"`         // the directory of act's tables
+	Paused  string            `json:"paused"`         // the directory of the recipes that are stopped
 	// Approvals is the directory of what persons were asked and answered.
 	Approvals string `json:"approvals"`
 	// Budgets is the directory of what is used of budgets; empty where no recipe
@@ -281,7 +283,7 @@ func openActStores(c childConfig) (kept actStores, err error) {
 func actHandlerOn(pipelines []Pipeline, c childConfig, kept actStores) (handler, error) {
 	h := &act.Handler{
 		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants), Admissions: act.NewAdmissions(),
-		Paused: NewPauses(c.Paused), Budgets: kept.budgets, Approvals: kept.approvals, Own: c.Own, Live: c.Live, Ledger: kept.ledger, Clock: time.Now,
+		Paused: NewPauses(c.Paused), Budgets: kept.budgets, Approvals: kept.approvals, Own: c.Own, Live: c.Live, Kinds: c.Kinds, Ledger: kept.ledger, Clock: time.Now,
 	}
 	for _, p := range pipelines {
 		if _, served := c.Digests[p.Recipe.Name()]; served {

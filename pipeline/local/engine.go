@@ -33,6 +33,7 @@ var ErrNoSandbox = errors.New("this system cannot sandbox the phases: live runs 
 type Config struct {
 	Dir         string                      // state directory; made if missing, with mode 0700
 	Live        bool                        // write, instead of staging
+	Kinds       []plan.Kind                 // with Live: the only kinds of action that are performed; empty means all that have a sink
 	Unsandboxed bool                        // run phases unrestricted where the kernel cannot restrict them
 	Own         []string                    // identities that our sinks use
 	Grants      string                      // grants file; empty means grants/grants.json in Dir
@@ -189,7 +190,7 @@ func (e *Engine) preparePhases(dir string) error {
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}
-	config := childConfig{Live: e.config.Live, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
+	config := childConfig{Live: e.config.Live, Kinds: e.config.Kinds, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
 		Ledger: ledger, Paused: paused, Approvals: approvals}
 	if config.Attacked = e.config.Hostile; e.budgeted() && !config.Attacked {
 		config.Budgets = filepath.Join(dir, budgetsDir)

@@ -32,6 +32,7 @@ const (
 	GitHubSecret   Variable = "DECANT_GITHUB_SECRET_ARN" // GitHub's webhook secret
 	OwnIdentities  Variable = "DECANT_OWN_IDENTITIES"    // actor ids that our sinks use, with commas between
 	Live           Variable = "DECANT_LIVE"              // "true", or absent: outcomes are staged
+	Kinds          Variable = "DECANT_KINDS"             // the only kinds of action that are performed, with commas between; absent: all that have a sink
 	ExpectedOwner  Variable = "DECANT_EXPECTED_OWNER"    // account that the bucket must belong to
 	ContextURL     Variable = "DECANT_CONTEXT_URL"       // where the context API is, without its path; absent: there is none
 	Model          Variable = "DECANT_MODEL"             // id or ARN of the model of Bedrock that extract asks; absent: there is none
@@ -69,6 +70,7 @@ var rules = map[Variable]rule{
 	GitHubSecret:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "secretsmanager", "secret:[A-Za-z0-9/_+=.@-]{1,512}"))},
 	OwnIdentities:  {form: regexp.MustCompile(`^(` + identityForm + `(,` + identityForm + `)*)?$`), optional: true},
 	Live:           {form: regexp.MustCompile(`^true$`), optional: true},
+	Kinds:          {form: regexp.MustCompile(`^[a-z]{1,16}\.[a-z]{1,16}(,[a-z]{1,16}\.[a-z]{1,16}){0,31}$`), optional: true},
 	ExpectedOwner:  {form: regexp.MustCompile(`^[0-9]{12}$`)},
 	ContextURL:     {form: regexp.MustCompile(`^(https://[A-Za-z0-9.-]{1,253}|http://127\.0\.0\.1)(:[0-9]{1,5})?$`), optional: true},
 	Model:          {form: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,511}$`), optional: true},

@@ -29,7 +29,11 @@ import (
 // Main serves the recipes. It does not return.
 func Main(recipes ...*pipeline.Recipe) {
 	env, err := environment.Read(os.LookupEnv, environment.ActTable, environment.GrantsTable, environment.RunsTable,
-		environment.ApprovalsTable, environment.OwnIdentities, environment.Live)
+		environment.ApprovalsTable, environment.OwnIdentities, environment.Live, environment.Kinds)
+	if err != nil {
+		function.Exit(err)
+	}
+	kinds, err := plan.ParseKinds(env.Get(environment.Kinds))
 	if err != nil {
 		function.Exit(err)
 	}
@@ -47,6 +51,7 @@ func Main(recipes ...*pipeline.Recipe) {
 		Approvals:  approvals.Open(region, endpoint, env.Get(environment.ApprovalsTable)),
 		Own:        env.Own(),
 		Live:       env.Live(),
+		Kinds:      kinds,
 		Clock:      time.Now,
 	})
 	if err != nil {
@@ -71,8 +76,9 @@ type Config struct {
 	Paused     act.Paused
 	Budgets    act.Budgets
 	Approvals  approval.Store
-	Own        []string // identities that our sinks use
-	Live       bool     // outcomes are written and not only staged
+	Own        []string    // identities that our sinks use
+	Live       bool        // outcomes are written and not only staged
+	Kinds      []plan.Kind // the only ones that are performed; empty means all that have a sink
 	Clock      func() time.Time
 }
 
@@ -93,7 +99,7 @@ func New(c Config) (*Handler, error) {
 	}
 	h := &Handler{c.Runs, act.Handler{
 		Recipes: recipes, Digests: map[string]string{}, Authorizer: c.Authorizer, Admissions: c.Admissions, Paused: c.Paused, Budgets: c.Budgets,
-		Approvals: c.Approvals, Own: c.Own, Live: c.Live, Ledger: c.Ledger, Clock: c.Clock,
+		Approvals: c.Approvals, Own: c.Own, Live: c.Live, Kinds: c.Kinds, Ledger: c.Ledger, Clock: c.Clock,
 	}}
 	for name, r := range recipes {
 		h.act.Digests[name] = r.Digest()
