@@ -47,6 +47,17 @@ type App struct {
 // Main runs the command with the process's arguments, and ends the process
 // unless it was a phase that has served. It is all that a main needs.
 func Main(pipelines ...Pipeline) {
+	models, fault := absolute(os.Getenv(learnedVariable))
+	if fault == nil && models != "" {
+		fault = os.Setenv(learnedVariable, models) // for its extract children
+	}
+	if fault == nil {
+		pipelines, fault = withLearned(pipelines, models)
+	}
+	if fault != nil { // in the command as in a phase: neither goes on without its model
+		fmt.Fprintf(os.Stderr, "decant: %v\n", strings.TrimPrefix(fault.Error(), errUsage.Error()+": "))
+		os.Exit(exitUsage)
+	}
 	if local.Child(pipelines...) {
 		return
 	}

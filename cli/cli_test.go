@@ -3,7 +3,6 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,7 +16,11 @@ import (
 var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
 
 func TestMain(m *testing.M) {
-	if local.Child(append(slices.Clone(pipelines), adapting, modelled)...) {
+	all, err := cli.WithLearned(pipelines)
+	if err != nil {
+		panic(err)
+	}
+	if local.Child(append(all, adapting, modelled)...) {
 		return
 	}
 	testscript.Main(m, map[string]func(){

@@ -47,7 +47,7 @@ type Extractor struct {
 }
 
 var (
-	_ extract.Wrapping  = (*Extractor)(nil)
+	_ extract.Wrapping = (*Extractor)(nil)
 	_ extract.Ruled    = (*Extractor)(nil)
 	_ extract.Digested = (*Extractor)(nil)
 )

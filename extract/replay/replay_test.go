@@ -3,11 +3,13 @@ package replay
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"testing"
 
 	"decant.dev/extract"
 	"decant.dev/extract/shape"
 	"decant.dev/fence"
+	"decant.dev/internal/conformance/extractors"
 	"decant.dev/pipeline"
 )
 
@@ -65,8 +67,8 @@ func TestWhatWasRecordedComesBackOrIsRefused(t *testing.T) {
 		{`{"kind":"bug"}`, "ALPHA", pipeline.OK},
 		{`{"kind":"bug","quote":"ALPHA"}`, "it says ALPHA", pipeline.OK},
 		{`{"kind":"bug","quote":"ALPHA"}`, "it says BETA", pipeline.Ungrounded},
-		{`{"kind":"crash"}`, "ALPHA", pipeline.NoAnswer},
-		{`{"kind":"bug","more":1}`, "ALPHA", pipeline.NoAnswer},
+		{`{"kind":"crash"}`, "ALPHA", pipeline.Undecodable},
+		{`{"kind":"bug","more":1}`, "ALPHA", pipeline.Undecodable},
 	} {
 		out := h.Extract(t.Context(), extract.Input{Recipe: "findings", Run: run, Object: object(t, tc.text), Recorded: []byte(tc.recorded)})
 		if out.Code != tc.code || tc.code == pipeline.OK && string(out.Structure) != tc.recorded {
@@ -77,6 +79,25 @@ func TestWhatWasRecordedComesBackOrIsRefused(t *testing.T) {
 	if out := h.Extract(t.Context(), extract.Input{Recipe: "findings", Run: run, Object: object(t, "ALPHA"), Recorded: []byte(`{"kind":"bug"}`)}); out.Code != pipeline.PhaseMisbehave {
 		t.Errorf("a phase that replays nothing answered %q", out.Code)
 	}
+}
+
+// behind replays what the suite's source would have recorded.
+type behind struct{ source *extractors.Source }
+
+func (behind) Name() string { return "replay" }
+func (x behind) Extract(ctx context.Context, r extract.Request) (extract.Answer, error) {
+	if turn := x.source.Ask(extract.Correction(r.Broken) + r.Prompt.Data()); turn.Manner == extractors.Answers {
+		return New([]byte(turn.Text)).Extract(ctx, r)
+	}
+	return extract.Answer{}, errors.New("nothing was recorded")
+}
+
+func TestConforms(t *testing.T) {
+	t.Parallel()
+	extractors.Test(t, extractors.Kit{
+		New:   func(_ *testing.T, _ *shape.Shape, source *extractors.Source) extract.Extractor { return behind{source} },
+		Shows: []extractors.Manner{extractors.Answers, extractors.Cut, extractors.Refuses, extractors.Nothing, extractors.Denies, extractors.Fails, extractors.Endless}, Attempts: 1,
+	})
 }
 
 func TestWhatIsRecordedIsACopy(t *testing.T) {

@@ -76,7 +76,7 @@ func open(c Config, name string, hostile bool, timeout time.Duration) (*session,
 		return nil, err
 	}
 	_, made := event(c.Pipeline)
-	config := local.Config{Dir: dir, Live: true, Unsandboxed: c.Unsandboxed, Hostile: hostile, HostileFetch: hostile && !made, ExtractTimeout: timeout, Clock: c.Clock}
+	config := local.Config{Dir: dir, Live: true, Unbudgeted: true, Unsandboxed: c.Unsandboxed, Hostile: hostile, HostileFetch: hostile && !made, ExtractTimeout: timeout, Clock: c.Clock}
 	engine, err := local.Open(config, c.Pipeline)
 	if err != nil {
 		return nil, err

@@ -58,9 +58,8 @@ type childConfig struct {
 	// Budgets is the directory of what is used of budgets; empty where no recipe
 	// has any.
 	Budgets string `json:"budgets,omitzero"`
-	// Attacked says that extract is a hostile one of the command's own: budgets
-	// do not keep it from being tried.
-	Attacked bool `json:"attacked,omitzero"`
+	// Unbudgeted says that budgets have room for everything.
+	Unbudgeted bool `json:"unbudgeted,omitzero"`
 }
 
 // maxHeader bounds the header of an answer that a child is sent, in bytes.
@@ -263,7 +262,7 @@ type actStores struct {
 }
 
 func openActStores(c childConfig) (kept actStores, err error) {
-	if c.Attacked {
+	if c.Unbudgeted {
 		kept.budgets = act.Unbounded{}
 	} else if c.Budgets != "" {
 		if kept.budgets, err = store.OpenBudgets(c.Budgets, time.Now); err != nil {

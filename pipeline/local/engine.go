@@ -47,6 +47,7 @@ type Config struct {
 	// place of the recipes' own: for decant attack. HostileFetch puts what was
 	// taken over of fetch beside it: any body is an order with a text.
 	Hostile        bool
+	Unbudgeted     bool // budgets have room for everything: an attack looks at what is written, and not how much
 	HostileFetch   bool
 	ExtractTimeout time.Duration // how long extract may take for one run; zero means two minutes
 
@@ -192,7 +193,7 @@ func (e *Engine) preparePhases(dir string) error {
 	}
 	config := childConfig{Live: e.config.Live, Kinds: e.config.Kinds, Own: e.config.Own, Digests: e.digests, Grants: GrantsPath(dir),
 		Ledger: ledger, Paused: paused, Approvals: approvals}
-	if config.Attacked = e.config.Hostile; e.budgeted() && !config.Attacked {
+	if config.Unbudgeted = e.config.Unbudgeted; e.budgeted() && !config.Unbudgeted {
 		config.Budgets = filepath.Join(dir, budgetsDir)
 		if err := os.MkdirAll(config.Budgets, 0o700); err != nil {
 			return fmt.Errorf("state directory: %w", err)

@@ -131,7 +131,7 @@ func (e *Engine) replayExtract(ctx context.Context, r *Replay, p Pipeline, entry
 		}
 		r.Replayed = append(r.Replayed, ReplayedDecode)
 		switch {
-		case out.Code == pipeline.NoAnswer: // what was recorded is all that there is to answer
+		case out.Code == pipeline.Undecodable: // what was recorded is all that there is to answer
 			r.differ("decode", "a value of the shape", "none of it")
 		case out.Code != pipeline.OK:
 			r.differ("decode", "a value of the shape", string(out.Code))
