@@ -31,10 +31,21 @@ var roles = map[string]role{
 	"database":    useDatabase,
 	"threads":     useThreads,
 	"surrounding": surrounding,
+	"program":     program,
+	"runtime":     runtimeProgram,
 	"nothing":     func(sandbox.Profile, []byte) (any, error) { return nil, nil },
 }
 
 func TestMain(m *testing.M) {
+	switch act := os.Getenv(programVariable); act {
+	case "":
+	case "leave":
+		leave()
+	case "stay":
+		stay()
+	default:
+		child(roles[act], sandbox.Profile{}, true)
+	}
 	phase, profile, err := sandbox.Inherited()
 	switch {
 	case err != nil:
@@ -44,15 +55,17 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case phase == "grandparent":
 		grandparent()
+	case phase == "daemon":
+		daemon(profile)
 	case phase == "careless":
 		careless(profile)
 	default:
-		child(roles[phase], profile)
+		child(roles[phase], profile, os.Getenv("SANDBOX_TEST_FREE") != "")
 	}
 }
 
-func child(act role, profile sandbox.Profile) {
-	if os.Getenv("SANDBOX_TEST_FREE") == "" {
+func child(act role, profile sandbox.Profile, unrestricted bool) {
+	if !unrestricted {
 		if _, err := sandbox.Restrict(profile); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(3)
