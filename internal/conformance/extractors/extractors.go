@@ -4,7 +4,8 @@
 //
 // It asks through extract.Handler, as both engines do, so what is held to the
 // promise is the extractor together with the strict decoder. Time is that of a
-// bubble of testing/synctest: nothing waits, and a source may hang for ever.
+// bubble of testing/synctest, unless the source is another process: nothing
+// waits, and a source may hang for ever.
 package extractors
 
 import (
@@ -100,6 +101,12 @@ type Kit struct {
 	// Late is a time that the extractor still waits for; Total is after how
 	// long it gives up.
 	Late, Total time.Duration
+	// Apart says that the source is another process, whose time is the clock's:
+	// the cases run outside of a bubble.
+	Apart bool
+	// Bare says that the source is shown the context alone, so that no boundary
+	// can be echoed; cases that need one are skipped.
+	Bare bool
 	// Projected says that null may stand for the absence of an optional field.
 	Projected bool
 }
@@ -294,7 +301,14 @@ func Test(t *testing.T, k Kit) {
 			if !slices.Contains(k.Shows, c.needs) {
 				t.Skipf("the source of this extractor has no way to show: %s", c.needs)
 			}
+			if k.Bare && strings.Contains(c.name, "boundary") {
+				t.Skip("the source of this extractor is shown no boundary")
+			}
 			for _, placement := range []fence.Placement{fence.PlacementUser, fence.PlacementSystem} {
+				if k.Apart {
+					k.test(t, s, c, object(t, placement))
+					continue
+				}
 				synctest.Test(t, func(t *testing.T) { k.test(t, s, c, object(t, placement)) })
 			}
 		})

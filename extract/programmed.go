@@ -1,0 +1,19 @@
+package extract
+
+// Programmed is implemented by extractors that run a program of another
+// runtime. The engine of one machine lets the extract phase run these and read
+// them, under a weaker sandbox than an extractor's that runs none, and starts
+// that phase anew for each run.
+type Programmed interface {
+	// Programs lists absolute paths of files and directories: a runtime, its
+	// libraries, an adapter.
+	Programs() []string
+}
+
+// ProgramsOf lists what an extractor runs: nothing unless it says so.
+func ProgramsOf(x Extractor) []string {
+	if p, ok := x.(Programmed); ok {
+		return p.Programs()
+	}
+	return nil
+}
