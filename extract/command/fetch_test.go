@@ -46,11 +46,12 @@ func fetches() {
 	fmt.Printf(`{"kind":"bug","note":"%s %s"}`, how, body)
 }
 
-// tells is a program that reads from its connection as another runtime does:
-// by calls that wait.
+// tells is a program that says what it was given: whether its connection is
+// one whose reads wait, which other runtimes expect, and that its standard
+// input is empty.
 func tells() {
-	socket := os.NewFile(3, "context")
-	line, err := bufio.NewReader(socket).ReadString('\n')
+	waiting := waits(3) // before Go makes a file of it
+	line, err := bufio.NewReader(os.NewFile(3, "context")).ReadString('\n')
 	if err != nil {
 		panic(err)
 	}
@@ -58,7 +59,7 @@ func tells() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf(`{"kind":"bug","note":"%s, %d bytes of input"}`, strings.TrimSpace(line), len(input))
+	fmt.Printf(`{"kind":"bug","note":"%s, waits: %v, %d bytes of input"}`, strings.TrimSpace(line), waiting, len(input))
 }
 
 const token = "00000000000000000000000000000000.token"
@@ -106,8 +107,7 @@ func TestAProgramFetchesItsContext(t *testing.T) {
 	}
 }
 
-// The socket waits for what is not there yet, as another runtime expects; and
-// what is on standard input ends at once.
+// The socket is one whose reads wait, and standard input ends at once.
 func TestTheConnectionWaits(t *testing.T) {
 	t.Parallel()
 	needUnix(t)
@@ -118,11 +118,10 @@ func TestTheConnectionWaits(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		// The program reads before this is written, or after: both must do.
 		_, _ = io.WriteString(conn, "a line\n")
 	}()
 	a, err := fetching(t, "tells", &http.Client{}, "http://"+l.Addr().String()+"/context")
-	if err != nil || string(a.Candidate) != `{"kind":"bug","note":"a line, 0 bytes of input"}` {
+	if err != nil || string(a.Candidate) != `{"kind":"bug","note":"a line, waits: true, 0 bytes of input"}` {
 		t.Errorf("got %s, %v", a.Candidate, err)
 	}
 }

@@ -6,11 +6,18 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 )
 
+// handsDown says whether a program can be given descriptors (exec.Cmd's
+// ExtraFiles).
+const handsDown = runtime.GOOS != "windows"
+
 // connected is a socket that leads to a URL's host and port, made as the
-// client makes its connections: through the broker, where that is what it has.
+// client makes its connections: through the broker, where that is what it has. In the program its reads wait,
+// as other runtimes expect: os.File.Fd, by which exec hands it down, sees to
+// that.
 func connected(ctx context.Context, client *http.Client, address string) (*os.File, error) {
 	dial := dialer(client)
 	u, err := url.Parse(address)
@@ -34,10 +41,6 @@ func connected(ctx context.Context, client *http.Client, address string) (*os.Fi
 	}
 	f, err := filed.File()
 	if err != nil {
-		return nil, ErrConnect
-	}
-	if err := blocking(f); err != nil {
-		_ = f.Close()
 		return nil, ErrConnect
 	}
 	return f, nil
