@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"decant.dev/act/plan"
 	"decant.dev/extract"
 	"decant.dev/extract/command"
 	"decant.dev/extract/shape"
@@ -130,11 +132,11 @@ func leaves() (bool, string) {
 
 // programPipeline is a recipe whose extractor is this binary in a role.
 func programPipeline(role string, mode command.Mode) Pipeline {
+	self, err := os.Executable() // which a restricted child cannot ask for
+	if err != nil {
+		panic(err)
+	}
 	make := func(client *http.Client) extract.Extractor {
-		self, err := os.Executable()
-		if err != nil {
-			panic(err)
-		}
 		s, err := shape.Of[note]()
 		if err != nil {
 			panic(err)
@@ -154,7 +156,7 @@ func programPipeline(role string, mode command.Mode) Pipeline {
 }
 
 func programPipelines() []Pipeline {
-	all := []Pipeline{programPipeline("fetches", command.Fetch)}
+	all := []Pipeline{programPipeline("fetches", command.Fetch), examplePipeline(command.Stdin), examplePipeline(command.Fetch)}
 	for role := range programs {
 		if role != "fetches" {
 			all = append(all, programPipeline(role, command.Stdin))
@@ -211,7 +213,7 @@ func TestAProgramExtracts(t *testing.T) {
 // harmed.
 func TestAProgramOnlyEndsItsRun(t *testing.T) {
 	t.Parallel()
-	e := openEngine(t, Config{}, programPipelines()[1:]...)
+	e := openEngine(t, Config{}, programPipelines()[3:]...)
 	want := map[string]pipeline.Code{"rambles": pipeline.NoAnswer, "fails": pipeline.NoAnswer, "hangs": pipeline.NoAnswer}
 	for _, r := range e.Deliver(context.Background(), delivery(t, payload(30, "SECRETWORD", report, 2000))) {
 		role := strings.TrimPrefix(r.Recipe, "program-")
@@ -294,4 +296,54 @@ func (there) Name() string         { return "there" }
 func (x there) Programs() []string { return []string{string(x)} }
 func (there) Extract(context.Context, extract.Request) (extract.Answer, error) {
 	return extract.Answer{}, errors.New("never asked")
+}
+
+// exampleNote is the shape that examples/extractor.py answers.
+type exampleNote struct {
+	Kind  string       `json:"kind" jsonschema:"enum=bug,enum=feature,enum=question"`
+	Quote *shape.Quote `json:"quote,omitempty" jsonschema:"maxLength=160"`
+}
+
+const python = "/usr/bin/python3"
+
+// examplePipeline runs examples/extractor.py, which may read and run what is
+// in the directories beside it.
+func examplePipeline(mode command.Mode, directories ...string) Pipeline {
+	_, here, _, _ := runtime.Caller(0) // a child works in another directory
+	script := filepath.Join(filepath.Dir(here), "../../examples/extractor.py")
+	keep := func(n exampleNote, at plan.Target) []plan.Action {
+		return []plan.Action{plan.TableRow{Table: "notes", Key: at.Ref(), Columns: []plan.Column{plan.Text("kind", n.Kind), plan.Quote("quote", n.Quote)}}}
+	}
+	p := talkPipeline("example-"+mode.String(), nil)
+	p.Recipe = listed("example-"+mode.String(), keep, storeAlways)
+	p.Extractor = func(client *http.Client) extract.Extractor {
+		return command.Must(p.Recipe.Shape(), command.Config{
+			Argv: []string{python, script}, Mode: mode, Client: client, Environment: []string{"DECANT"},
+			Directories: append(append(command.System(), script), directories...),
+		})
+	}
+	return p
+}
+
+// The example of the guide is an extractor, in both modes and in its sandbox,
+// with the decant command beside it.
+func TestTheExampleInPythonExtracts(t *testing.T) {
+	t.Parallel()
+	needSandbox(t)
+	if err := exec.Command(python, "-c", "import http.client").Run(); err != nil {
+		t.Skipf("SKIP-ADAPTER: %s is not at hand", python)
+	}
+	dir := t.TempDir()
+	decant := filepath.Join(dir, "decant")
+	if out, err := exec.Command("go", "build", "-o", decant, "decant.dev").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, mode := range []command.Mode{command.Stdin, command.Fetch} {
+		s := serveContext(t, Config{}, examplePipeline(mode, dir))
+		s.engine.tell("DECANT=" + decant)
+		grantTo(t, s.engine, actor, member)
+		if r := deliver(t, s, "title"); r.Status != pipeline.Staged || !strings.HasPrefix(string(r.Structure), `{"kind":"`) {
+			t.Errorf("%s: %s %s %s", mode, r.Status, r.Reason, r.Structure)
+		}
+	}
 }
