@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"decant.dev/extract"
 	"decant.dev/pipeline/local/sandbox"
 )
 
@@ -64,6 +65,9 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 			state = string(code) + "; see decant audit"
 		}
 		line("recipe "+p.Recipe.Name(), "%s", state)
+		for _, path := range extract.ProgramsOf(p.Extractor(nil)) {
+			line("", "its extractor may read and run %s (%s)", path, map[bool]string{true: "found", false: "not found"}[existence(path) == "exists"])
+		}
 	}
 	return exitOK, nil
 }
