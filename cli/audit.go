@@ -33,6 +33,9 @@ outcome list that is empty or stale.
             instead, print who may do what by a synthesized CloudFormation
             template of decant's, and exit with 1 where that is more or less
             than the phases are to hold
+  --model ARN
+            with --template: a model, inference profile or guardrail of
+            Bedrock that extract is to ask; once for each
   --write   write outcomes.json beside the recipe, for review; act enforces
             the list that was built in, so a rebuild is due
 
@@ -70,6 +73,8 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 	asJSON := flags.Bool("json", false, "")
 	write := flags.Bool("write", false, "")
 	template := flags.String("template", "", "")
+	var models []string
+	flags.Func("model", "", func(arn string) error { models = append(models, arn); return nil })
 	names, err := a.parse(flags, auditUsage, args)
 	if err != nil {
 		return 0, err
@@ -78,7 +83,10 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		if len(names) > 0 || *asJSON || *write {
 			return 0, usagef("audit: --template stands alone")
 		}
-		return a.auditTemplate(*template)
+		return a.auditTemplate(*template, models)
+	}
+	if len(models) > 0 {
+		return 0, usagef("audit: --model goes with --template")
 	}
 	recipes, err := a.recipes(names)
 	if err != nil {
@@ -116,7 +124,7 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 
 // auditTemplate prints the authority that a template gives, and how it differs
 // from what each phase is to hold.
-func (a *App) auditTemplate(file string) (int, error) {
+func (a *App) auditTemplate(file string, models []string) (int, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return 0, fmt.Errorf("audit: %w", err)
@@ -126,7 +134,7 @@ func (a *App) auditTemplate(file string) (int, error) {
 		return 0, fmt.Errorf("audit: %s: %w", terminal.Line(file), err)
 	}
 	fmt.Fprint(a.Stdout, authority.Render(table))
-	violations := table.Compare(authority.Decant())
+	violations := table.Compare(authority.Decant(models...))
 	for _, v := range violations {
 		fmt.Fprintf(a.Stdout, "breach: %s\n", v)
 	}

@@ -17,11 +17,11 @@ import (
 var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
 
 func TestMain(m *testing.M) {
-	if local.Child(append(slices.Clone(pipelines), adapting)...) {
+	if local.Child(append(slices.Clone(pipelines), adapting, modelled)...) {
 		return
 	}
 	testscript.Main(m, map[string]func(){
-		"decant": func() { cli.Main(pipelines...) }, "adapting": func() { cli.Main(adapting) }, "http": client,
+		"decant": func() { cli.Main(pipelines...) }, "adapting": func() { cli.Main(adapting) }, "modelled": func() { cli.Main(modelled) }, "http": client,
 	})
 }
 
@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": stopServing,
 			"capture":   capture,
 			"until":     until,
+			"model":     startModel,
 		},
 	})
 }

@@ -16,7 +16,8 @@ import (
 const doctorUsage = `Usage: decant doctor
 
 Doctor says what this machine gives: the sandbox, the tools, which credentials
-are set, and versions. It prints no secret.
+are set, and versions; and what each recipe's extractor reaches and reads. It
+prints no secret.
 `
 
 const versionUsage = `Usage: decant version
@@ -49,7 +50,7 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 	}
 	line("state directory", "%s (%s)", a.dir(), existence(a.dir()))
 	for _, name := range []string{"DECANT_GITHUB_SECRET", "DECANT_GITHUB_SECRET_PREVIOUS", "DECANT_OWN_IDENTITIES"} {
-		line(name, "%s", map[bool]string{true: "set", false: "not set"}[a.Getenv(name) != ""])
+		line(name, "%s", setOrNot(a.Getenv(name)))
 	}
 	for _, tool := range []string{"go", "node"} {
 		if path, err := exec.LookPath(tool); err == nil {
@@ -65,11 +66,26 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 			state = string(code) + "; see decant audit"
 		}
 		line("recipe "+p.Recipe.Name(), "%s", state)
-		for _, path := range extract.ProgramsOf(p.Extractor(nil)) {
-			line("", "its extractor may read and run %s (%s)", path, map[bool]string{true: "found", false: "not found"}[existence(path) == "exists"])
+		x := p.Extractor(nil)
+		line("  extractor", "%s", x.Name())
+		for _, host := range extract.HostsOf(x) {
+			line("    reaches", "%s", host)
+		}
+		for _, name := range extract.EnvironmentOf(x) {
+			line("    "+name, "%s", setOrNot(a.Getenv(name)))
+		}
+		for _, path := range extract.ProgramsOf(x) {
+			line("    reads and runs", "%s (%s)", path, map[bool]string{true: "found", false: "not found"}[existence(path) == "exists"])
 		}
 	}
 	return exitOK, nil
+}
+
+func setOrNot(value string) string {
+	if value == "" {
+		return "not set"
+	}
+	return "set"
 }
 
 func existence(dir string) string {

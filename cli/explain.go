@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"decant.dev/extract"
 	"decant.dev/fence"
 	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
@@ -96,6 +97,9 @@ func explainExtract(out *strings.Builder, r local.Result) {
 		return
 	}
 	fmt.Fprintf(out, "  extract  %s: %d bytes, of at most %.2f bits that decide and %.2f that are carried\n", r.Trace.Extractor, len(r.Structure), r.Bits.Decide, r.Bits.Carry)
+	if u := r.Trace.Usage; u != (extract.Usage{}) {
+		fmt.Fprintf(out, "             used %s\n", used(u))
+	}
 	var fields map[string]jsontext.Value
 	if json.Unmarshal(r.Structure, &fields) != nil {
 		return
@@ -108,6 +112,19 @@ func explainExtract(out *strings.Builder, r local.Result) {
 	for _, name := range names {
 		fmt.Fprintf(out, "             %-13s %s%s\n", name, terminal.Cut(string(fields[name]), 60), because(r, name))
 	}
+}
+
+// used is what a model reported of a run, and its cost where prices are known.
+func used(u extract.Usage) string {
+	s := fmt.Sprintf("%d tokens read", u.InputTokens)
+	if u.CacheReadTokens+u.CacheWriteTokens > 0 {
+		s += fmt.Sprintf(", %d from a cache, %d into it", u.CacheReadTokens, u.CacheWriteTokens)
+	}
+	s += fmt.Sprintf(", %d written", u.OutputTokens)
+	if u.Microdollars > 0 {
+		s += fmt.Sprintf(": $%d.%06d", u.Microdollars/1_000_000, u.Microdollars%1_000_000)
+	}
+	return s
 }
 
 // because names the rules that decided a field.

@@ -107,14 +107,15 @@ func perMillion(tokens, price uint64) uint64 {
 
 // Priced is implemented by extractors that cost money.
 type Priced interface {
-	// Worst is the most that one run can cost, in microdollars, whose prompt
-	// holds at most promptBytes: with its correction, and with every attempt
-	// that may be charged for though no answer came. It is a pure function of
-	// the configuration, and 0 where no prices are known.
+	// Worst is the most that it can cost, in microdollars, to ask the extract
+	// phase once about a run whose prompt holds at most promptBytes: with the
+	// correction, and with every attempt that may be charged for though no
+	// answer came. Where an engine asks the phase again, it costs again. It is
+	// a pure function of the configuration, and 0 where no prices are known.
 	Worst(promptBytes int) int64
 }
 
-// WorstOf is what a run of an extractor can cost at its worst.
+// WorstOf is what an extractor can cost at its worst: see Priced.
 func WorstOf(x Extractor, promptBytes int) int64 {
 	if p, ok := x.(Priced); ok {
 		return clamp(p.Worst(promptBytes), MaxMicrodollars)

@@ -149,11 +149,14 @@ func (p *Pipeline) workers() {
 		if p.props.ContextAPI {
 			env["DECANT_CONTEXT_URL"] = p.contextEndpoint
 		}
-		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, env,
+		if p.props.Model.ID != "" {
+			env["DECANT_MODEL"] = str(p.props.Model.ID)
+		}
+		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, env, append([]right{
 			may("ReadPrompt", []string{"s3:GetObject"}, p.objects("prompt/")),
 			never("NoRaw", s3, p.objects("raw/"), p.objects("bundle/")),
 			never("NoTables", dynamo, act, grants, runs, approvals),
-			never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+			never("NoSecret", secrets, p.GitHubSecret.SecretArn())}, p.props.Model.rights()...)...)
 	}
 
 	env = map[string]*string{

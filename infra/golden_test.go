@@ -18,7 +18,7 @@ func TestEveryVariantGivesEachPhaseOnlyWhatItMayHold(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, violation := range table.Compare(authority.Decant()) {
+		for _, violation := range table.Compare(authority.Decant(variants[name].props.Model.Resources()...)) {
 			t.Errorf("%s: %s", name, violation)
 		}
 	}

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 var variants = map[string]*variant{
 	"default":  {props: Props{Stage: "dev"}},
 	"adapters": {props: Props{Stage: "dev", ContextAPI: true}},
+	"modelled": {props: Props{Stage: "dev", Network: NetworkIsolated, Model: someModel}},
 	"full": {props: Props{
 		Stage: "prod", Live: true, OwnIdentities: []string{"github:583231", "github:41898282"},
 		Network:             NetworkIsolated,
@@ -49,6 +50,16 @@ var variants = map[string]*variant{
 		PermissionsBoundary: "arn:aws:iam::111122223333:policy/boundary",
 		AlarmTopicArn:       "arn:aws:sns:eu-central-1:111122223333:alarms",
 	}},
+}
+
+var someModel = Model{
+	ID: "eu.example.some-model-v1:0",
+	Invoke: []string{
+		"arn:aws:bedrock:eu-central-1:111122223333:inference-profile/eu.example.some-model-v1:0",
+		"arn:aws:bedrock:eu-central-1::foundation-model/example.some-model-v1:0",
+		"arn:aws:bedrock:eu-west-1::foundation-model/example.some-model-v1:0",
+	},
+	Guardrail: "arn:aws:bedrock:eu-central-1:111122223333:guardrail/abc123",
 }
 
 type variant struct {

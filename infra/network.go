@@ -17,7 +17,7 @@ func (p *Pipeline) isolates(phase Phase) bool {
 }
 
 // isolate puts a function into subnets that have no route out, with an
-// endpoint for the bucket's prompts.
+// endpoint for the bucket's prompts, and one for the model.
 func (p *Pipeline) isolate(props *awslambda.FunctionProps) {
 	if p.network == nil {
 		p.network = p.newNetwork()
@@ -44,6 +44,7 @@ func (p *Pipeline) newNetwork() *network {
 	// S3's addresses behind the gateway are public ones; the route table knows
 	// no way to any other.
 	group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_Tcp(num(443)), str("TLS to the endpoint"), nil)
+	p.props.Model.addEndpoint(vpc, group)
 	return &network{vpc, group}
 }
 

@@ -40,7 +40,7 @@ type Network string
 // The networks.
 const (
 	NetworkOpen     Network = "open"     // egress is not enforced
-	NetworkIsolated Network = "isolated" // no route but to the prompts in S3
+	NetworkIsolated Network = "isolated" // no route but to the prompts in S3, and to the model
 )
 
 // Packages are the import paths of the functions' mains, as the module that
@@ -70,6 +70,7 @@ type Props struct {
 	ContextAPI bool
 
 	Network Network // of extract; empty is NetworkOpen
+	Model   Model   // that extract asks; zero is none
 
 	Schedules     []Schedule // clocks that start batches; at most MaxSchedules
 	DeliveryQueue bool       // take deliveries from a queue too
@@ -189,6 +190,7 @@ func (p *Props) faults() []error {
 		fault(packageForm.MatchString(pkg.path) && !strings.HasPrefix(pkg.path, "-"), "Functions", "an import path", pkg.path)
 	}
 	p.checkSchedules(fault)
+	p.Model.check(fault)
 	for _, err := range []error{p.Limits.Check(), p.Batches.Check()} {
 		if err != nil {
 			faults = append(faults, fmt.Errorf("props: %w", err))

@@ -61,6 +61,9 @@ func TestEveryFunctionIsToldOnlyWhatItNeeds(t *testing.T) {
 			if v.props.ContextAPI && (phase == Fetch || phase.program() == "extract") {
 				want = append(want, string(environment.ContextURL))
 			}
+			if v.props.Model.ID != "" && phase.program() == "extract" {
+				want = append(want, string(environment.Model))
+			}
 			if v.props.Live && phase == Act {
 				want = append(want, string(environment.Live))
 			}

@@ -50,6 +50,9 @@ var forbidden = []struct {
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/extract/command", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract, and is told of its sandbox by nobody"},
+	{"/extract/openai", modelsDeny, "an extractor is part of extract"},
+	{"/extract/bedrock", modelsDeny, "an extractor is part of extract"},
+	{"/extract/internal/attempt", []string{module + "/"}, "it asks again whatever is asked"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
 	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
@@ -65,6 +68,13 @@ var phasesDeny = []string{
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2/service/s3", "net/http",
 }
 
+// modelsDeny is what an extractor that asks a model must not link: what other
+// phases hold, and another extractor.
+var modelsDeny = []string{
+	module + "/act", module + "/fetch", module + "/events", module + "/recipes", module + "/pipeline/local", module + "/pipeline/aws", module + "/extract/rules",
+	"database/sql", "os/exec", "github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/dynamodb",
+}
+
 var readersDeny = []string{
 	module + "/act", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql",
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2",
@@ -72,22 +82,25 @@ var readersDeny = []string{
 
 // allowed are exceptions: what the pure packages below a phase bring along.
 var allowed = map[string][]string{
-	"/pipeline/approval":     {module + "/act/plan", module + "/extract/shape"},
-	"/act":                   {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
-	"/extract":               {module + "/act/plan"},
-	"/extract/rules":         {module + "/act/plan"},
-	"/extract/command":       {module + "/act/plan"},
-	"/fetch":                 {module + "/act/plan"},
-	"/events":                {module + "/act/plan"},
-	"/fence":                 {module + "/fence"},
-	"/fence/conformance":     {module + "/fence", module + "/fence/conformance"},
-	"/infra/authority":       {module + "/infra/authority"},
-	"/extract/shape":         {module + "/extract/shape"},
-	"/recipes/issues":        {module + "/recipes/issues"},
-	"/pipeline/local/server": {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
-	"/pipeline/runcontext":   {module + "/act/plan", module + "/extract/shape"},
-	"/pipeline/contextapi":   {module + "/act/plan", module + "/extract/shape"},
-	"/internal/public":       {module + "/internal/public"},
+	"/pipeline/approval":        {module + "/act/plan", module + "/extract/shape"},
+	"/act":                      {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
+	"/extract":                  {module + "/act/plan"},
+	"/extract/rules":            {module + "/act/plan"},
+	"/extract/command":          {module + "/act/plan"},
+	"/extract/openai":           {module + "/act/plan"},
+	"/extract/bedrock":          {module + "/act/plan"},
+	"/extract/internal/attempt": {module + "/extract/internal/attempt"},
+	"/fetch":                    {module + "/act/plan"},
+	"/events":                   {module + "/act/plan"},
+	"/fence":                    {module + "/fence"},
+	"/fence/conformance":        {module + "/fence", module + "/fence/conformance"},
+	"/infra/authority":          {module + "/infra/authority"},
+	"/extract/shape":            {module + "/extract/shape"},
+	"/recipes/issues":           {module + "/recipes/issues"},
+	"/pipeline/local/server":    {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
+	"/pipeline/runcontext":      {module + "/act/plan", module + "/extract/shape"},
+	"/pipeline/contextapi":      {module + "/act/plan", module + "/extract/shape"},
+	"/internal/public":          {module + "/internal/public"},
 }
 
 func TestImportRules(t *testing.T) {

@@ -112,6 +112,6 @@ func TestConformance(t *testing.T) {
 		},
 		Shows: []extractors.Manner{extractors.Answers, extractors.Cut, extractors.Refuses, extractors.Denies, extractors.Fails,
 			extractors.Hangs, extractors.Endless},
-		Attempts: 1, Apart: true, Bare: true,
+		Attempts: 1, Outside: true, Bare: true,
 	})
 }

@@ -89,7 +89,7 @@ func (c Config) complete() (Config, base, error) {
 	fault(c.Dialect == Hosted || c.Dialect == Compatible, "dialect: want %q or %q, got %.64q", Hosted, Compatible, c.Dialect)
 	fault(c.KeyVariable == "" || variableForm.MatchString(c.KeyVariable), "key variable: want %s, got %d bytes", variableForm, len(c.KeyVariable))
 	fault(c.KeyVariable == "" || c.Key == nil, "want KeyVariable or Key, got both")
-	if c.Schema.Name == "" {
+	if c.Schema == (shape.Provider{}) {
 		c.Schema = shape.OpenAI()
 	}
 	if c.MaxTokens == 0 {

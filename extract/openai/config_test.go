@@ -127,10 +127,10 @@ func TestKeyIsShownToTheEndpointAlone(t *testing.T) {
 		change(&c)
 		x := made(t, c)
 		_, err := ask(t, x, prompt(t, fence.PlacementUser), "")
-		if got := endpoint.asked[0].Header.Get("Authorization"); got != "Bearer sk-"+extractors.Secret {
+		if got := endpoint.requests()[0].Header.Get("Authorization"); got != "Bearer sk-"+extractors.Secret {
 			t.Errorf("%s: the endpoint was shown %d bytes", name, len(got))
 		}
-		if all := fmt.Sprintf("%v %+v %s %v", err, x, x.Digest(), endpoint.bodies); strings.Contains(all, extractors.Secret) {
+		if all := fmt.Sprintf("%v %+v %s %v", err, x, x.Digest(), endpoint.shown()); strings.Contains(all, extractors.Secret) {
 			t.Errorf("%s: the key came out: %s", name, all)
 		}
 	}
@@ -161,8 +161,8 @@ func TestMissingKeyAsksNothing(t *testing.T) {
 		c := config(extractors.Serve(t, endpoint))
 		change(&c)
 		_, err := ask(t, made(t, c), prompt(t, fence.PlacementUser), "")
-		if err == nil || len(endpoint.asked) > 0 || strings.Contains(err.Error(), extractors.Secret) {
-			t.Errorf("%s: got %v after %d questions", name, err, len(endpoint.asked))
+		if err == nil || len(endpoint.requests()) > 0 || strings.Contains(err.Error(), extractors.Secret) {
+			t.Errorf("%s: got %v after %d questions", name, err, len(endpoint.requests()))
 		}
 	}
 }

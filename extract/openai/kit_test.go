@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,13 +78,29 @@ type says struct {
 	header map[string]string
 	body   string
 
+	mu     sync.Mutex
 	asked  []*http.Request
 	bodies []string
 }
 
+// requests are those that came, and shown their bodies.
+func (s *says) requests() []*http.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func (s *says) shown() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bodies)
+}
+
 func (s *says) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
 	s.asked, s.bodies = append(s.asked, r), append(s.bodies, string(b))
+	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	for k, v := range s.header {
 		w.Header().Set(k, v)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func TestPromptIsSentAsItPlacesItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want any
-			if err := json.Unmarshal([]byte(endpoint.bodies[0]), &got); err != nil {
+			if err := json.Unmarshal([]byte(endpoint.shown()[0]), &got); err != nil {
 				t.Fatal(err)
 			}
 			schema, err := shapeOf(t).Projection(shape.OpenAI())
@@ -74,9 +75,9 @@ func TestPromptIsSentAsItPlacesItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("placement %s, broken %q:\ngot  %s\nwant %s", placement, broken, endpoint.bodies[0], b)
+				t.Errorf("placement %s, broken %q:\ngot  %s\nwant %s", placement, broken, endpoint.shown()[0], b)
 			}
-			r := endpoint.asked[0]
+			r := endpoint.requests()[0]
 			if r.Method != "POST" || r.URL.Path != "/v1/chat/completions" || r.URL.RawQuery != "" || r.Header.Get("Authorization") != "" {
 				t.Errorf("got %s %s with %v", r.Method, r.URL, r.Header)
 			}
@@ -93,7 +94,7 @@ func TestDialectNamesTheLimit(t *testing.T) {
 		if _, err := ask(t, made(t, c), prompt(t, fence.PlacementUser), ""); err != nil {
 			t.Fatal(err)
 		}
-		if b := endpoint.bodies[0]; !strings.Contains(b, want) || strings.Count(b, `"max_`) != 1 || strings.Contains(b, "temperature") {
+		if b := endpoint.shown()[0]; !strings.Contains(b, want) || strings.Count(b, `"max_`) != 1 || strings.Contains(b, "temperature") {
 			t.Errorf("%s: want %s, got %s", dialect, want, b)
 		}
 	}
@@ -149,8 +150,8 @@ func TestWhatIsNoWholeAnswerIsAnError(t *testing.T) {
 			t.Parallel()
 			endpoint := &says{body: c.body}
 			a, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), "")
-			if !errors.Is(err, c.want) || len(endpoint.asked) != 1 || !reflect.DeepEqual(a, extract.Answer{}) {
-				t.Errorf("got %v after %d questions, want %v after 1", err, len(endpoint.asked), c.want)
+			if !errors.Is(err, c.want) || len(endpoint.requests()) != 1 || !reflect.DeepEqual(a, extract.Answer{}) {
+				t.Errorf("got %v after %d questions, want %v after 1", err, len(endpoint.requests()), c.want)
 			}
 			if strings.Contains(fmt.Sprint(err), secret) {
 				t.Errorf("the error repeats the answer: %v", err)
@@ -183,8 +184,8 @@ func TestStatusesAreAskedAgainOrNot(t *testing.T) {
 					endpoint.body = completed(good, "stop")
 				}
 				_, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), "")
-				if !errors.Is(err, Status(status)) || len(endpoint.asked) != asked {
-					t.Errorf("got %v after %d questions, want %d", err, len(endpoint.asked), asked)
+				if !errors.Is(err, Status(status)) || len(endpoint.requests()) != asked {
+					t.Errorf("got %v after %d questions, want %d", err, len(endpoint.requests()), asked)
 				}
 			})
 		})
@@ -281,12 +282,29 @@ func TestSlowEndpointEndsInTime(t *testing.T) {
 	}
 }
 
+// What counts is the size of the answer as it is read, not as it was sent.
+func TestBombIsAnAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(strings.Repeat(" ", 8<<20))); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	endpoint := &says{body: packed.String(), header: map[string]string{"Content-Encoding": "gzip"}}
+	if _, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), ""); !errors.Is(err, attempt.ErrLarge) {
+		t.Errorf("%d bytes: got %v", packed.Len(), err)
+	}
+}
+
 func TestOtherContentIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, media := range []string{"text/html", "text/event-stream", "application/x-ndjson", ""} {
 		endpoint := &says{body: completed(good, "stop"), header: map[string]string{"Content-Type": media}}
 		_, err := ask(t, made(t, config(extractors.Serve(t, endpoint))), prompt(t, fence.PlacementUser), "")
-		if !errors.Is(err, attempt.ErrForm) || len(endpoint.asked) != 1 {
+		if !errors.Is(err, attempt.ErrForm) || len(endpoint.requests()) != 1 {
 			t.Errorf("%q: got %v", media, err)
 		}
 	}

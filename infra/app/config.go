@@ -25,6 +25,7 @@ type stage struct {
 	OwnIdentities       []string                `json:"ownIdentities"`
 	ContextAPI          bool                    `json:"contextAPI"`
 	Network             infra.Network           `json:"network"`
+	Model               model                   `json:"model"`
 	ReservedConcurrency map[infra.Phase]float64 `json:"reservedConcurrency"`
 	RequestsPerSecond   float64                 `json:"requestsPerSecond"`
 	Burst               float64                 `json:"burst"`
@@ -37,6 +38,13 @@ type stage struct {
 	DeliveryQueue       bool                    `json:"deliveryQueue"`
 	PermissionsBoundary string                  `json:"permissionsBoundary"`
 	AlarmTopicArn       string                  `json:"alarmTopicArn"`
+}
+
+// model is a stage's model.
+type model struct {
+	ID        string   `json:"id"`
+	Invoke    []string `json:"invoke"`
+	Guardrail string   `json:"guardrail"`
 }
 
 // schedule is one member of a stage's schedules.
@@ -105,7 +113,7 @@ func (c config) props() *infra.Props {
 	}
 	return &infra.Props{
 		Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
-		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network, ContextAPI: s.ContextAPI,
+		Stage: c.name, Live: s.Live, OwnIdentities: s.OwnIdentities, Network: s.Network, Model: infra.Model(s.Model), ContextAPI: s.ContextAPI,
 		ReservedConcurrency: s.ReservedConcurrency, RequestsPerSecond: s.RequestsPerSecond, Burst: s.Burst,
 		TextDays: s.TextDays, LogDays: s.LogDays, PermissionsBoundary: s.PermissionsBoundary, AlarmTopicArn: s.AlarmTopicArn,
 		Limits: machine.Limits{Approval: time.Duration(s.ApprovalHours) * time.Hour},

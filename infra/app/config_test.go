@@ -40,6 +40,8 @@ func TestConfigurationIsRefusedWithItsPlaceNamed(t *testing.T) {
 		`{"decant:stages":{"dev":{"schedules":[{"name":"a","recipe":"r","expression":"rate(1 hour)","timeZone":"Mars/Base"}]}}}`: "Schedules[0].TimeZone",
 		`{"decant:stages":{"dev":{"deliveryQueue":"yes"}}}`:                                                                      "deliveryQueue",
 		`{"decant:stages":{"dev":{"batchItems":1001}}}`:                                                                          "items of a batch",
+		`{"decant:stages":{"dev":{"model":{"id":"example.some-model"}}}}`:                                                        "Model.Invoke",
+		`{"decant:stages":{"dev":{"model":{"id":"m","invoke":["arn:aws:bedrock:*::foundation-model/*"]}}}}`:                      "Model.Invoke",
 		`{"decant:stages":{"dev":{"network":"isolated","modelEndpoint":"sagemaker"}}}`:                                           "modelEndpoint",
 	} {
 		var err error

@@ -21,7 +21,11 @@ const (
 // prompt and nothing else, act has its tables and is denied the text. The
 // machine of batches reads their manifests, the sweep reads markers and keys,
 // and schedules fire the ingress and the sweep.
-func Decant() Expectation {
+//
+// models are the ARNs of Bedrock's models, inference profiles and guardrails
+// that extract asks: it may ask exactly these, and has to be allowed each. With
+// none it may ask no model.
+func Decant(models ...string) Expectation {
 	return Expectation{
 		Roles: []RoleRule{
 			{Name: "IngressRole", Holder: "Ingress", Type: aFunction, Trust: lambda},
@@ -50,7 +54,7 @@ func Decant() Expectation {
 			{Name: "Api", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"WebhookApi"}, Optional: true},
 			{Name: "ContextApi", Type: "AWS::ApiGatewayV2::Api", Ends: []string{"ContextApi"}, Optional: true},
 		},
-		Rights: decantRights(),
+		Rights: append(decantRights(), modelRights(models)...),
 		Denies: decantDenies(),
 	}
 }
@@ -197,6 +201,25 @@ func decantRights() []Rule {
 	for _, f := range []string{"ExtractUnverified", "ExtractRest"} {
 		add(InNetwork, f+"Role", "*", "ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets",
 			"ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses")
+	}
+	return list
+}
+
+// modelRights are what extract may ask of Bedrock, each resource by the action
+// of its kind. A pattern is no resource, and lists nothing.
+func modelRights(models []string) []Rule {
+	var list []Rule
+	for _, arn := range models {
+		if wild(arn) || !strings.HasPrefix(arn, "arn:") {
+			continue
+		}
+		action := "bedrock:InvokeModel"
+		if strings.Contains(arn, ":guardrail/") {
+			action = "bedrock:ApplyGuardrail"
+		}
+		for _, who := range []string{"ExtractUnverifiedRole", "ExtractRestRole"} {
+			list = append(list, Rule{Right{Who: who, Action: action, Resource: Pattern{Rest: arn}}, Must})
+		}
 	}
 	return list
 }

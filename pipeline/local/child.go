@@ -39,7 +39,7 @@ const (
 const (
 	unsandboxedVariable = "DECANT_UNSANDBOXED" // run without restrictions
 	brokerVariable      = "DECANT_BROKER"      // the declared hosts, with commas; descriptor 3 leads to them
-	contextVariable     = "DECANT_CONTEXT_API" // the address of the context API, which may be reached beside them
+	nearVariable        = "DECANT_NEAR"        // those of their addresses that are not public and may be reached, with commas
 )
 
 // childConfig is the first line that a child reads, after it is restricted.
@@ -56,6 +56,9 @@ type childConfig struct {
 	// has any.
 	Budgets string `json:"budgets,omitzero"`
 }
+
+// maxHeader bounds the header of an answer that a child is sent, in bytes.
+const maxHeader = 64 << 10
 
 // builder makes a phase's handler in its child. The client reaches the hosts
 // that the phase declares, through the parent's broker, and no other.
@@ -133,7 +136,7 @@ func serveChild(build builder, profile sandbox.Profile) error {
 // one that reaches none.
 func brokeredClient() (*http.Client, error) {
 	own := &broker.Broker{}
-	own.Allow = allowing(os.Getenv(contextVariable))
+	own.Allow = allowing(strings.Split(os.Getenv(nearVariable), ","))
 	if hosts := os.Getenv(brokerVariable); hosts != "" {
 		own.Hosts = strings.Split(hosts, ",")
 	}
@@ -145,7 +148,7 @@ func brokeredClient() (*http.Client, error) {
 		}
 		dial = brokered
 	}
-	return &http.Client{Transport: &http.Transport{DialContext: dial, ForceAttemptHTTP2: true}}, nil
+	return &http.Client{Transport: &http.Transport{DialContext: dial, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxHeader}}, nil
 }
 
 func serve(in *bufio.Reader, out io.Writer, handle handler) error {

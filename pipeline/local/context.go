@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -120,22 +122,30 @@ func (c contexts) Encoded(ctx context.Context, env pipeline.Envelope, bundle []b
 	return a.context.Context, nil
 }
 
-// reach lets a phase's child connect to one of its hosts although its address
-// is not public.
-func (p *phase) reach(address string) {
-	p.api = address
-	p.env = append(p.env[:len(p.env):len(p.env)], contextVariable+"="+address)
+// reach lets a phase's children connect to addresses that are not public, each
+// of which stands in its hosts too.
+func (p *phase) reach(addresses ...string) {
+	if len(addresses) == 0 {
+		return
+	}
+	p.near = append(p.near[:len(p.near):len(p.near)], addresses...)
+	p.env = append(p.env[:len(p.env):len(p.env)], nearVariable+"="+strings.Join(p.near, ","))
 }
 
-// allowing is how a broker judges addresses: what is public, and the one
-// address of the context API.
-func allowing(address string) func(netip.AddrPort) error {
-	api, err := netip.ParseAddrPort(address)
-	if err != nil {
+// allowing is how a broker judges addresses: what is public, and exactly these
+// others.
+func allowing(near []string) func(netip.AddrPort) error {
+	var all []netip.AddrPort
+	for _, address := range near {
+		if at, err := netip.ParseAddrPort(address); err == nil {
+			all = append(all, at)
+		}
+	}
+	if len(all) == 0 {
 		return nil
 	}
 	return func(target netip.AddrPort) error {
-		if target == api {
+		if slices.Contains(all, target) {
 			return nil
 		}
 		return broker.Public(target)

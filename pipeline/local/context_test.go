@@ -335,7 +335,7 @@ func TestContextChildrenAreOfOneClass(t *testing.T) {
 		t.Error("a context with unverified words was built by the child for the rest")
 	}
 	for _, p := range s.engine.contexts {
-		if len(p.hosts) > 0 || len(p.profile.ReadWrite) > 0 || len(p.profile.ReadOnly) != 1 || p.api != "" {
+		if len(p.hosts) > 0 || len(p.profile.ReadWrite) > 0 || len(p.profile.ReadOnly) != 1 || len(p.near) > 0 {
 			t.Errorf("a context child holds %+v and reaches %v", p.profile, p.hosts)
 		}
 	}
@@ -355,11 +355,11 @@ func TestBrokerAllowsTheContextAPIAlone(t *testing.T) {
 	t.Parallel()
 	s := serveContext(t, Config{}, readerPipeline(1))
 	for name, p := range s.engine.phases() {
-		if want := strings.HasPrefix(name, "extract"); (p.api != "") != want || slices.Contains(p.hosts, s.engine.config.ContextAPI) != want {
-			t.Errorf("%s reaches %v and %q", name, p.hosts, p.api)
+		if want := strings.HasPrefix(name, "extract"); (len(p.near) > 0) != want || slices.Contains(p.hosts, s.engine.config.ContextAPI) != want {
+			t.Errorf("%s reaches %v and %q", name, p.hosts, p.near)
 		}
 	}
-	allow := allowing(s.engine.config.ContextAPI)
+	allow := allowing([]string{s.engine.config.ContextAPI})
 	for _, port := range []string{"1", "80", "65535"} {
 		if checkContextAPI("127.0.0.1:"+port) != nil || allow(addrPort(t, "127.0.0.1:"+port)) == nil {
 			t.Errorf("127.0.0.1:%s is allowed", port)
@@ -368,7 +368,7 @@ func TestBrokerAllowsTheContextAPIAlone(t *testing.T) {
 	if allow(addrPort(t, s.engine.config.ContextAPI)) != nil || allow(addrPort(t, "8.8.8.8:443")) != nil || allow(addrPort(t, "169.254.169.254:80")) == nil {
 		t.Error("want the API and what is public allowed, and nothing else")
 	}
-	if allowing("") != nil {
+	if allowing([]string{""}) != nil {
 		t.Error("without an API there is a rule of its own")
 	}
 }

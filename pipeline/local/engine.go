@@ -31,14 +31,15 @@ var ErrNoSandbox = errors.New("this system cannot sandbox the phases: live runs 
 
 // Config says where an engine keeps its state and what it may do.
 type Config struct {
-	Dir         string           // state directory; made if missing, with mode 0700
-	Live        bool             // write, instead of staging
-	Unsandboxed bool             // run phases unrestricted where the kernel cannot restrict them
-	Own         []string         // identities that our sinks use
-	Grants      string           // grants file; empty means grants/grants.json in Dir
-	ContextAPI  string           // "address:port" where the engine's Context is served; empty means nowhere
-	Clock       func() time.Time // empty means time.Now
-	Warn        func(error)      // told once of each phase that cannot be started; empty tells nobody
+	Dir         string                      // state directory; made if missing, with mode 0700
+	Live        bool                        // write, instead of staging
+	Unsandboxed bool                        // run phases unrestricted where the kernel cannot restrict them
+	Own         []string                    // identities that our sinks use
+	Grants      string                      // grants file; empty means grants/grants.json in Dir
+	ContextAPI  string                      // "address:port" where the engine's Context is served; empty means nowhere
+	LookupEnv   func(string) (string, bool) // the variables that extractors declare; empty means os.LookupEnv
+	Clock       func() time.Time            // empty means time.Now
+	Warn        func(error)                 // told once of each phase that cannot be started; empty tells nobody
 
 	restricts func() bool // whether the kernel can restrict a phase; empty asks it
 }
@@ -51,6 +52,7 @@ type Engine struct {
 	digests   map[string]string
 	traces    map[string]extract.Vocabulary
 	adapters  map[string]bool // recipes whose extractor is given access to its runs' contexts
+	models    models          // what the extractors need beside
 	sandboxed bool
 	mode      store.Mode
 	closing   sync.Once
@@ -78,6 +80,9 @@ type Engine struct {
 func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.LookupEnv == nil {
+		c.LookupEnv = os.LookupEnv
 	}
 	if c.restricts == nil {
 		c.restricts = sandbox.Available
@@ -118,6 +123,9 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 		e.pipelines[name] = p
 		e.order = append(e.order, name)
 		x := p.Extractor(nil)
+		if err := e.models.add(p, x); err != nil {
+			return nil, err
+		}
 		e.digests[name] = p.digest(x)
 		e.traces[name] = extract.VocabularyOf(x, p.Recipe.Shape())
 		if c.ContextAPI != "" && extract.WantsContext(x) {
@@ -186,13 +194,13 @@ func (e *Engine) preparePhases(dir string) error {
 		}
 	}
 	e.held = config.Grants
-	var fetchHosts, modelHosts []string
+	var fetchHosts []string
 	for _, name := range e.order {
 		fetchHosts = append(fetchHosts, e.pipelines[name].Intake.Hosts...)
-		modelHosts = append(modelHosts, e.pipelines[name].Hosts...)
 	}
+	modelHosts, near := e.models.hosts, e.models.near()
 	if len(e.adapters) > 0 {
-		modelHosts = append(modelHosts, e.config.ContextAPI)
+		modelHosts, near = append(modelHosts, e.config.ContextAPI), append(near, e.config.ContextAPI)
 	}
 	child := func(name string, profile sandbox.Profile, hosts []string, timeout time.Duration, limit int) *phase {
 		p := &phase{name: name, profile: profile, hosts: hosts, config: config, timeout: timeout, limit: limit, env: childLimits, warn: e.config.Warn}
@@ -222,9 +230,8 @@ func (e *Engine) preparePhases(dir string) error {
 		e.extracts[unverified] = child(phaseExtract, sandbox.Profile{Programs: programs}, modelHosts, extractTimeout, maxAnswer)
 		e.extracts[unverified].once = len(programs) > 0
 		e.contexts[unverified] = child(phaseContext, read, nil, contextTimeout, 2*maxFetched) // marks come with it
-		if len(e.adapters) > 0 {
-			e.extracts[unverified].reach(e.config.ContextAPI)
-		}
+		e.extracts[unverified].reach(near...)
+		e.extracts[unverified].keys(e.models.environment, e.config.LookupEnv)
 	}
 	e.act = newAsker(child(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
 	return nil

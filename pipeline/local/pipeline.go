@@ -32,7 +32,7 @@ type Pipeline struct {
 	Recipe    *pipeline.Recipe
 	Intake    fetch.Intake
 	Extractor func(*http.Client) extract.Extractor // called in each extract child with a client that reaches Hosts only, and in the parent with nil
-	Hosts     []string                             // "host:port" that the extractor may reach; empty means none
+	Hosts     []string                             // "host:port" that the extractor may reach beside those that it declares (extract.Reaching)
 }
 
 // check reports what the engine cannot run without.

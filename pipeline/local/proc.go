@@ -25,7 +25,7 @@ type phase struct {
 	name    string
 	profile sandbox.Profile
 	hosts   []string
-	api     string // address of the context API that it may reach too, or empty
+	near    []string // addresses of hosts that it may reach though they are not public
 	env     []string
 	config  childConfig
 	timeout time.Duration
@@ -112,7 +112,7 @@ func (p *phase) start() (*proc, error) {
 	var files []*os.File
 	parent, child, err := broker.Pair()
 	if err == nil {
-		b := &broker.Broker{Hosts: p.hosts, Allow: allowing(p.api)}
+		b := &broker.Broker{Hosts: p.hosts, Allow: allowing(p.near)}
 		go func() {
 			_ = b.Serve(ctx, parent)
 			_ = parent.Close()

@@ -11,7 +11,10 @@ import (
 	"time"
 )
 
-const dialTimeout = 5 * time.Second
+const (
+	dialTimeout = 5 * time.Second
+	maxHeader   = 64 << 10
+)
 
 var errHost = errors.New("want a declared host")
 
@@ -26,6 +29,6 @@ func pinned(hosts []string) *http.Transport {
 			return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 		},
 		TLSHandshakeTimeout: dialTimeout, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,
+		ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: maxHeader,
 	}
 }

@@ -4,15 +4,17 @@
 //
 // It asks through extract.Handler, as both engines do, so what is held to the
 // promise is the extractor together with the strict decoder. Time is that of a
-// bubble of testing/synctest, unless the source is another process: nothing
-// waits, and a source may hang for ever.
+// bubble of testing/synctest: nothing waits, and a source may hang for ever.
+//
+// To add an extractor, write a Kit: New makes it with a Source where its model,
+// program, history or earlier extractor would be, and turns each Turn into what
+// that would have done; Shows lists the manners that it has a way to show.
 package extractors
 
 import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -90,8 +92,8 @@ func (s *Source) Ask(shown string) Turn {
 
 // Kit is one extractor under test.
 type Kit struct {
-	// New makes the extractor of a shape, with s behind it. It is called in the
-	// bubble.
+	// New makes the extractor of a shape, with s behind it: in the bubble, for
+	// each case anew.
 	New func(t *testing.T, shape *shape.Shape, s *Source) extract.Extractor
 	// Shows lists the manners that the source can show this extractor; Answers
 	// is among them. Cases that need another are skipped.
@@ -101,155 +103,18 @@ type Kit struct {
 	// Late is a time that the extractor still waits for; Total is after how
 	// long it gives up.
 	Late, Total time.Duration
-	// Apart says that the source is another process, whose time is the clock's:
-	// the cases run outside of a bubble.
-	Apart bool
 	// Bare says that the source is shown the context alone, so that no boundary
 	// can be echoed; cases that need one are skipped.
 	Bare bool
 	// Projected says that null may stand for the absence of an optional field.
 	Projected bool
+	// Outside runs the cases outside a bubble, for an extractor that starts
+	// processes: then Late and Total are real time, and are to be short.
+	Outside bool
 }
 
 // Secret stands in answers that are refused; it comes out nowhere.
 const Secret = "SECRETWORD"
-
-const (
-	good   = `{"kind":"bug","severity":2,"version":"1.2.3","note":"noted","quote":"ALPHA went wrong"}`
-	absent = `{"kind":"bug","severity":2,"version":null,"note":null,"quote":null}`
-	bare   = `{"kind":"bug","severity":2}`
-
-	canonical = `{"kind":"bug","note":"noted","quote":"ALPHA went wrong","severity":2,"version":"1.2.3"}` // of good
-)
-
-// always answers every question alike.
-func always(m Manner, text string) func(int, string) Turn {
-	return func(int, string) Turn { return Turn{m, text} }
-}
-
-// first answers n questions in one way, and every later one well.
-func first(n int, m Manner, text string) func(int, string) Turn {
-	return func(i int, _ string) Turn {
-		if i <= n {
-			return Turn{m, text}
-		}
-		return Turn{Answers, good}
-	}
-}
-
-var token = regexp.MustCompile(`token=([0-9a-f]{32})`)
-
-// echo answers with a part of the boundary that it was shown.
-func echo(from, to int, change func(string) string) func(int, string) Turn {
-	return func(_ int, shown string) Turn {
-		m := token.FindStringSubmatch(shown)
-		if m == nil {
-			return Turn{Answers, "no boundary was shown"}
-		}
-		return Turn{Answers, `{"kind":"bug","severity":2,"note":"` + change(m[1][from:to]) + `"}`}
-	}
-}
-
-func escaped(s string) string {
-	var sb strings.Builder
-	for _, r := range s {
-		fmt.Fprintf(&sb, `\u%04x`, r)
-	}
-	return sb.String()
-}
-
-func same(s string) string { return s }
-
-// one is a case: how the source answers, how the run ends, and how many
-// questions that takes at most.
-type one struct {
-	name   string
-	needs  Manner
-	answer func(int, string) Turn
-	want   pipeline.Code
-	asked  int
-}
-
-func (k Kit) cases() []one {
-	list := []one{
-		{"honest", Answers, always(Answers, good), pipeline.OK, 1},
-		{"honest, without what may be absent", Answers, always(Answers, bare), pipeline.OK, 1},
-		{"honest, in another spelling", Answers, always(Answers, "\n {\"severity\":2 ,\"kind\":\"b\\u0075g\"}\t"), pipeline.OK, 1},
-		{"nonsense, then honest", Answers, first(1, Answers, `{"kind":"`+Secret+`","severity":2}`), pipeline.OK, 2},
-		{"a quote that nobody wrote", Answers, always(Answers, `{"kind":"bug","severity":2,"quote":"`+Secret+`"}`), pipeline.Ungrounded, 1},
-		{"a quote of the instruction", Answers, always(Answers, `{"kind":"bug","severity":2,"quote":"Read the report."}`), pipeline.Ungrounded, 1},
-		{"boundary", Answers, echo(0, 32, same), pipeline.BoundaryEchoed, 1},
-		{"16 digits of the boundary", Answers, echo(9, 25, strings.ToUpper), pipeline.BoundaryEchoed, 1},
-		{"boundary in escapes", Answers, echo(0, 32, escaped), pipeline.BoundaryEchoed, 1},
-		{"15 digits of the boundary", Answers, echo(0, 15, same), pipeline.OK, 1},
-
-		{"late", Late, always(Late, good), pipeline.OK, 1},
-		{"cut off, and said so", Cut, always(Cut, good[:40]), pipeline.NoAnswer, 1},
-		{"said to be cut off, yet whole", Cut, always(Cut, good), pipeline.NoAnswer, 1},
-		{"refusal", Refuses, always(Refuses, "I cannot help with "+Secret), pipeline.NoAnswer, 1},
-		{"nothing", Nothing, always(Nothing, ""), pipeline.NoAnswer, 1},
-		{"denied", Denies, always(Denies, Secret), pipeline.NoAnswer, 1},
-		{"fails, then answers", Fails, first(k.Attempts-1, Fails, Secret), pipeline.OK, k.Attempts},
-		{"fails for ever", Fails, always(Fails, Secret), pipeline.NoAnswer, k.Attempts},
-		{"nonsense, then fails", Fails, func(n int, _ string) Turn {
-			if n == 1 {
-				return Turn{Answers, Secret}
-			}
-			return Turn{Fails, Secret}
-		}, pipeline.NoAnswer, 1 + k.Attempts},
-		{"never answers", Hangs, always(Hangs, ""), pipeline.NoAnswer, max(k.Attempts, 1)},
-		{"never ends", Endless, always(Endless, Secret), pipeline.NoAnswer, 1},
-	}
-	nulls := pipeline.Undecodable
-	if k.Projected {
-		nulls = pipeline.OK
-	}
-	for name, text := range nonsense() {
-		list = append(list, one{name, Answers, always(Answers, text), pipeline.Undecodable, extract.MaxTurns})
-	}
-	return append(list, one{"null for what is absent", Answers, always(Answers, absent), nulls, extract.MaxTurns})
-}
-
-// nonsense are answers that are no value of the shape.
-func nonsense() map[string]string {
-	with := func(member string) string { return `{"kind":"bug","severity":2,` + member + `}` }
-	return map[string]string{
-		"empty":                   ``,
-		"white space":             " \n",
-		"null":                    `null`,
-		"empty object":            `{}`,
-		"array":                   `[` + bare + `]`,
-		"string":                  `"{}"`,
-		"malformed":               `{"kind":"bug","severity":}`,
-		"cut off":                 good[:len(good)/2],
-		"cut off at its end":      good[:len(good)-1],
-		"over-long text":          with(`"note":"` + strings.Repeat("x", 81) + `"`),
-		"over-long answer":        with(`"note":"` + strings.Repeat("x", 1<<20) + `"`),
-		"over-long white space":   bare + strings.Repeat(" ", 1<<20),
-		"deep":                    strings.Repeat("[", 10_000),
-		"wrong type":              `{"kind":"bug","severity":"2"}`,
-		"wrong label":             `{"kind":"` + Secret + `","severity":2}`,
-		"out of range":            `{"kind":"bug","severity":4}`,
-		"fraction":                `{"kind":"bug","severity":2.0}`,
-		"huge number":             `{"kind":"bug","severity":1e1000000}`,
-		"missing":                 `{"kind":"bug"}`,
-		"null for what must be":   `{"kind":null,"severity":2}`,
-		"extra key":               with(`"` + Secret + `":true`),
-		"key in another case":     with(`"NOTE":"x"`),
-		"duplicate key":           with(`"kind":"feature"`),
-		"pattern":                 with(`"version":"1.2.3` + strings.Repeat("3", 9) + `"`),
-		"surrogate":               with(`"note":"\ud800"`),
-		"line feed in a text":     with(`"note":"a\nb"`),
-		"bidi control in a text":  with(`"note":"a\u202eb"`),
-		"prose before":            "Sure, here it is: " + bare,
-		"prose after":             bare + " I hope that helps.",
-		"prose alone":             "It is a bug. " + Secret,
-		"markdown fence":          "```json\n" + bare + "\n```",
-		"two values":              bare + bare,
-		"comment":                 "// ok\n" + bare,
-		"a reasoning in the text": "<think>" + Secret + "</think>" + bare,
-	}
-}
 
 const runID = "0123456789abcdef0123456789abcdef"
 
@@ -305,7 +170,7 @@ func Test(t *testing.T, k Kit) {
 				t.Skip("the source of this extractor is shown no boundary")
 			}
 			for _, placement := range []fence.Placement{fence.PlacementUser, fence.PlacementSystem} {
-				if k.Apart {
+				if k.Outside {
 					k.test(t, s, c, object(t, placement))
 					continue
 				}
@@ -339,17 +204,20 @@ func (k Kit) judge(t *testing.T, s *shape.Shape, c one, object []byte) (faults [
 	took := time.Since(begin)
 
 	fault(out.Code != c.want, "got %q, want %q (errors: %v)", out.Code, c.want, x.errs)
-	n := len(source.shown)
+	source.mu.Lock() // a question that was given up may still be under way
+	questions := slices.Clone(source.shown)
+	source.mu.Unlock()
+	n := len(questions)
 	fault(n < 1 || n > c.asked, "the source was asked %d times, want 1 to %d", n, c.asked)
 	fault(k.Total > 0 && took > time.Duration(len(x.errs))*k.Total, "took %s for %d questions, want at most %s for each", took, len(x.errs), k.Total)
 	told := fmt.Sprintf("%s %+v %v %v", out.Structure, out.Trace, x.errs, x.broken)
 	fault(strings.Contains(told, Secret), "tells what was answered: %s", told)
-	for i, shown := range source.shown {
+	for i, shown := range questions {
 		fault(strings.Contains(shown, Secret), "question %d repeats an earlier answer", i+1)
 	}
 	if n > 1 && len(x.broken) == extract.MaxTurns {
 		rule := x.broken[1]
-		fault(!strings.Contains(source.shown[n-1], rule) || strings.Contains(source.shown[0], rule),
+		fault(!strings.Contains(questions[n-1], rule) || strings.Contains(questions[0], rule),
 			"want the second question, and it alone, to name the rule %q", rule)
 	}
 	if out.Code == pipeline.OK {

@@ -3,6 +3,7 @@ package extractors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,12 +50,17 @@ func reportRules(s *shape.Shape) *rules.Extractor {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	Test(t, Kit{
-		New: func(_ *testing.T, s *shape.Shape, source *Source) extract.Extractor {
-			return tampered{reportRules(s), source}
-		},
-		Shows: []Manner{Answers, Cut, Refuses, Nothing, Denies, Fails, Endless}, Attempts: 1,
-	})
+	for _, outside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("outside a bubble %t", outside), func(t *testing.T) {
+			t.Parallel()
+			Test(t, Kit{
+				New: func(_ *testing.T, s *shape.Shape, source *Source) extract.Extractor {
+					return tampered{reportRules(s), source}
+				},
+				Shows: []Manner{Answers, Cut, Refuses, Nothing, Denies, Fails, Endless}, Attempts: 1, Outside: outside,
+			})
+		})
+	}
 }
 
 // The rules themselves read the suite's report, and are accepted.

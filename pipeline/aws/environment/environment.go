@@ -34,6 +34,7 @@ const (
 	Live           Variable = "DECANT_LIVE"              // "true", or absent: outcomes are staged
 	ExpectedOwner  Variable = "DECANT_EXPECTED_OWNER"    // account that the bucket must belong to
 	ContextURL     Variable = "DECANT_CONTEXT_URL"       // where the context API is, without its path; absent: there is none
+	Model          Variable = "DECANT_MODEL"             // id or ARN of the model of Bedrock that extract asks; absent: there is none
 
 	Region   Variable = "AWS_REGION"       // set by Lambda
 	Endpoint Variable = "AWS_ENDPOINT_URL" // another endpoint for all services, as the SDKs read it
@@ -70,6 +71,7 @@ var rules = map[Variable]rule{
 	Live:           {form: regexp.MustCompile(`^true$`), optional: true},
 	ExpectedOwner:  {form: regexp.MustCompile(`^[0-9]{12}$`)},
 	ContextURL:     {form: regexp.MustCompile(`^(https://[A-Za-z0-9.-]{1,253}|http://127\.0\.0\.1)(:[0-9]{1,5})?$`), optional: true},
+	Model:          {form: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,511}$`), optional: true},
 	Region:         {form: regexp.MustCompile(`^[a-z]{2}(-[a-z]{1,12}){1,3}-[0-9]{1,2}$`)},
 	Endpoint:       {form: regexp.MustCompile(`^https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?/?$`), optional: true},
 }

@@ -31,7 +31,7 @@ type Pipeline struct {
 
 // Main serves the pipelines. It does not return.
 func Main(pipelines ...Pipeline) {
-	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.ContextURL)
+	env, err := environment.Read(os.LookupEnv, environment.RawBucket, environment.ExpectedOwner, environment.ContextURL, environment.Model)
 	if err != nil {
 		function.Exit(err)
 	}
