@@ -339,8 +339,7 @@ func TestTheExampleInPythonExtracts(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	for _, mode := range []command.Mode{command.Stdin, command.Fetch} {
-		s := serveContext(t, Config{}, examplePipeline(mode, dir))
-		s.engine.tell("DECANT=" + decant)
+		s := serveContext(t, Config{LookupEnv: func(name string) (string, bool) { return decant, name == "DECANT" }}, examplePipeline(mode, dir))
 		grantTo(t, s.engine, actor, member)
 		if r := deliver(t, s, "title"); r.Status != pipeline.Staged || !strings.HasPrefix(string(r.Structure), `{"kind":"`) {
 			t.Errorf("%s: %s %s %s", mode, r.Status, r.Reason, r.Structure)

@@ -54,7 +54,11 @@ func TestMain(m *testing.M) {
 	case phase == "":
 		os.Exit(m.Run())
 	case phase == "grandparent":
-		grandparent()
+		grandparent("surrounding", sandbox.Profile{})
+	case phase == "elder":
+		grandparent("bound", profile)
+	case phase == "bound":
+		bound(profile)
 	case phase == "daemon":
 		daemon(profile)
 	case phase == "careless":
@@ -125,8 +129,8 @@ func need(t testing.TB) {
 }
 
 // grandparent starts a child that restricts itself, says so and stays, and waits for an input that the test never ends.
-func grandparent() {
-	cmd := sandbox.Command(context.Background(), "surrounding", sandbox.Profile{}, nil, []string{waiting})
+func grandparent(phase string, profile sandbox.Profile) {
+	cmd := sandbox.Command(context.Background(), phase, profile, nil, []string{waiting})
 	cmd.Stdout = os.Stdout
 	if err := cmd.Start(); err != nil {
 		os.Exit(6)

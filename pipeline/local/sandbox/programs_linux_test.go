@@ -221,6 +221,20 @@ func self(act string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// bound restricts this child, and stays as long as a program that it bound to itself.
+func bound(profile sandbox.Profile) {
+	if _, err := sandbox.Restrict(profile); err != nil {
+		os.Exit(3)
+	}
+	cmd, err := self("stay")
+	if err == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err = cmd.Run()
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(4)
+}
+
 // leave starts a process, tries to have it leave the group, and ends before it.
 func leave() {
 	cmd, err := self("stay")
@@ -247,6 +261,14 @@ func stay() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
 	fmt.Print("s")
 	<-time.After(24 * time.Hour)
+}
+
+// A parent that is killed cannot end a group. The child dies by the kernel's hand, and so does what the child bound to
+// itself, which cannot loose itself.
+func TestABoundProgramDiesWithItsChildsParent(t *testing.T) {
+	t.Parallel()
+	need(t)
+	diesWithParent(t, "elder", withPrograms(t))
 }
 
 // What a foreign runtime needs works. The programs are the system's own.
