@@ -187,7 +187,7 @@ func TestAProgramIsGivenWhatIsNamedAndNoMore(t *testing.T) {
 		if err := json.Unmarshal(a.Candidate, &got); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{roleVariable + "=echoes", "A=1=2", "COMMAND_TEST_NAMED=named", "EMPTY="}
+		want := []string{roleVariable + "=echoes", atOnce, "A=1=2", "COMMAND_TEST_NAMED=named", "EMPTY="}
 		if broken != "" {
 			want = append(want, BrokenVariable+"="+broken)
 		}

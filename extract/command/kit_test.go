@@ -74,6 +74,9 @@ func request(tb testing.TB, text, broken string) extract.Request {
 	return extract.Request{Prompt: p, Context: p.Context(), Shape: shapeOf(tb), Broken: broken}
 }
 
+// atOnce has a program that the race detector watches end when it ends.
+const atOnce = "GORACE=atexit_sleep_ms=0"
+
 // as is a configuration whose program is this binary in a role.
 func as(tb testing.TB, role string, environment ...string) Config {
 	tb.Helper()
@@ -81,7 +84,7 @@ func as(tb testing.TB, role string, environment ...string) Config {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return Config{Argv: []string{self}, Timeout: time.Minute, Environment: append([]string{roleVariable + "=" + role}, environment...)}
+	return Config{Argv: []string{self}, Timeout: time.Minute, Environment: append([]string{roleVariable + "=" + role, atOnce}, environment...)}
 }
 
 func made(tb testing.TB, c Config) *Extractor {
@@ -179,7 +182,7 @@ type given struct {
 // leave starts a process that keeps standard output, and ends it not.
 func leave(detached bool) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{roleVariable + "=stays", peerVariable + "=" + os.Getenv(peerVariable)}
+	cmd.Env = []string{roleVariable + "=stays", atOnce, peerVariable + "=" + os.Getenv(peerVariable)}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if detached {
 		detach(cmd)

@@ -141,7 +141,7 @@ func programPipeline(role string, mode command.Mode) Pipeline {
 		if err != nil {
 			panic(err)
 		}
-		c := command.Config{Argv: []string{self}, Mode: mode, Client: client, Environment: []string{programRole + "=" + role, programPaths, programPIDs, programMark}}
+		c := command.Config{Argv: []string{self}, Mode: mode, Client: client, Environment: []string{programRole + "=" + role, "GORACE=atexit_sleep_ms=0", programPaths, programPIDs, programMark}}
 		if role == "hangs" {
 			c.Timeout = time.Second / 2 // the outcome is the same however long it takes
 		}
