@@ -14,8 +14,8 @@
 //
 // A Profile with Programs lets a child run a foreign runtime, and is weaker by as much: its filter refuses what is listed
 // and allows the rest of the table of known calls, since nobody can list what a runtime needs. The child and its programs
-// can then make processes, run what Programs name, read and run it and nothing else, and still make no socket, reach no
-// process but their own, and change nothing outside. They stay in the child's process group, which ends with it (Wait).
+// can then make processes, and read and run what Programs name. They still open no other file, make no socket that leads
+// out, reach no process but their own and change nothing outside. They stay in the child's process group, which ends with it (Wait).
 //
 // Capabilities are dropped before, so that a child started by root holds no more than any other.
 //
