@@ -74,6 +74,9 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 		for _, name := range extract.EnvironmentOf(x) {
 			line("    "+name, "%s", setOrNot(a.Getenv(name)))
 		}
+		for _, path := range extract.ProgramsOf(x) {
+			line("    reads and runs", "%s (%s)", path, map[bool]string{true: "found", false: "not found"}[existence(path) == "exists"])
+		}
 	}
 	return exitOK, nil
 }

@@ -25,9 +25,10 @@ func HostsOf(x Extractor) []string {
 }
 
 // Repeatable reports whether an extractor answers alike each time it is asked,
-// and asks nobody: it reaches no host, and no part of it is an Adapter.
+// and asks nobody: it reaches no host, runs no program, and no part of it is an
+// Adapter.
 func Repeatable(x Extractor) bool {
-	return len(HostsOf(x)) == 0 && !slices.ContainsFunc(parts(x), func(part Extractor) bool { _, adapter := part.(Adapter); return adapter })
+	return len(HostsOf(x)) == 0 && len(ProgramsOf(x)) == 0 && !slices.ContainsFunc(parts(x), func(part Extractor) bool { _, adapter := part.(Adapter); return adapter })
 }
 
 // Wrapping is implemented by extractors that ask others. What their parts

@@ -44,6 +44,15 @@ func network() []Attempt {
 			}
 			return closeAll(pair[:]...)
 		}},
+		{Name: "send a datagram from a pair of its own", Need: NeedNothing, Try: func(e Env) error {
+			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = closeAll(pair[:]...) }()
+			// The peer is a stream's, which refuses it: but it was looked for.
+			return reachedErr(unix.Sendto(pair[0], []byte("out"), 0, &unix.SockaddrUnix{Name: e.Unix}))
+		}},
 		{Name: "make a socket of any family", Need: NeedNothing, Try: anySocket},
 	}
 }

@@ -181,7 +181,7 @@ func (e *Engine) openStores(dir string) (err error) {
 }
 
 // preparePhases says what each child holds: fetch and context read grants;
-// extract has no file at all; act reads grants, counts what budgets allow and,
+// extract has no file at all, but the programs that its extractors run; act reads grants, counts what budgets allow and,
 // where it writes, has its own tables.
 func (e *Engine) preparePhases(dir string) error {
 	grants, ledger, approvals := filepath.Join(dir, grantsDir), filepath.Join(dir, "act"), filepath.Join(dir, approvalsDir)
@@ -236,6 +236,10 @@ func (e *Engine) preparePhases(dir string) error {
 		}
 		return p
 	}
+	programs, err := e.programs()
+	if err != nil {
+		return err
+	}
 	read := sandbox.Profile{ReadOnly: []string{grants}}
 	acts := read
 	if e.config.Live {
@@ -247,7 +251,8 @@ func (e *Engine) preparePhases(dir string) error {
 	e.fetches, e.extracts, e.contexts = map[bool]*phase{}, map[bool]*phase{}, map[bool]*phase{}
 	for _, unverified := range []bool{true, false} {
 		e.fetches[unverified] = child(fetching, read, fetchHosts, fetchTimeout, 2*maxFetched) // an object and a bundle
-		e.extracts[unverified] = child(extracting, sandbox.Profile{}, modelHosts, extractFor, maxAnswer)
+		e.extracts[unverified] = child(extracting, sandbox.Profile{Programs: programs}, modelHosts, extractFor, maxAnswer)
+		e.extracts[unverified].once = len(programs) > 0
 		e.contexts[unverified] = child(phaseContext, read, nil, contextTimeout, 2*maxFetched) // marks come with it
 		e.extracts[unverified].reach(near...)
 		e.extracts[unverified].keys(e.models.environment, e.config.LookupEnv)

@@ -19,7 +19,8 @@ import (
 )
 
 // phase is one kind of child: it is started when it is first needed, kept up
-// across runs, asked one thing at a time, and started anew after it died.
+// across runs unless it runs programs, asked one thing at a time, and started
+// anew after it died.
 type phase struct {
 	name    string
 	profile sandbox.Profile
@@ -28,7 +29,8 @@ type phase struct {
 	env     []string
 	config  childConfig
 	timeout time.Duration
-	limit   int // of one reply, in bytes
+	limit   int  // of one reply, in bytes
+	once    bool // start a child for each question, and end it with all that it started
 	warn    func(error)
 
 	mu     sync.Mutex
@@ -86,12 +88,12 @@ func (p *phase) ask(ctx context.Context, q request, body []byte) (a answers, cod
 		p.proc = started
 	}
 	a, code, healthy = p.proc.ask(ctx, q, body, p.timeout, p.limit)
-	if !healthy {
+	if !healthy || p.once {
 		p.proc.end()
 		p.proc = nil
-		if ctx.Err() != nil {
-			code = pipeline.Stopped
-		}
+	}
+	if !healthy && ctx.Err() != nil {
+		code = pipeline.Stopped
 	}
 	return a, code, healthy
 }
@@ -129,7 +131,7 @@ func (p *phase) start() (*proc, error) {
 	}
 	preferred(c.cmd.Process.Pid)
 	go func() {
-		_ = c.cmd.Wait()
+		_ = sandbox.Wait(c.cmd)
 		close(c.waited)
 	}()
 	c.reader = bufio.NewReaderSize(outRead, 64<<10)

@@ -103,6 +103,9 @@ type Kit struct {
 	// Late is a time that the extractor still waits for; Total is after how
 	// long it gives up.
 	Late, Total time.Duration
+	// Bare says that the source is shown the context alone, so that no boundary
+	// can be echoed; cases that need one are skipped.
+	Bare bool
 	// Projected says that null may stand for the absence of an optional field.
 	Projected bool
 	// Outside runs the cases outside a bubble, for an extractor that starts
@@ -162,6 +165,9 @@ func Test(t *testing.T, k Kit) {
 			t.Parallel()
 			if !slices.Contains(k.Shows, c.needs) {
 				t.Skipf("the source of this extractor has no way to show: %s", c.needs)
+			}
+			if k.Bare && strings.Contains(c.name, "boundary") {
+				t.Skip("the source of this extractor is shown no boundary")
 			}
 			for _, placement := range []fence.Placement{fence.PlacementUser, fence.PlacementSystem} {
 				if k.Outside {

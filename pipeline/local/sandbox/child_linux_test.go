@@ -31,10 +31,21 @@ var roles = map[string]role{
 	"database":    useDatabase,
 	"threads":     useThreads,
 	"surrounding": surrounding,
+	"program":     program,
+	"runtime":     runtimeProgram,
 	"nothing":     func(sandbox.Profile, []byte) (any, error) { return nil, nil },
 }
 
 func TestMain(m *testing.M) {
+	switch act := os.Getenv(programVariable); act {
+	case "":
+	case "leave":
+		leave()
+	case "stay":
+		stay()
+	default:
+		child(roles[act], sandbox.Profile{}, true)
+	}
 	phase, profile, err := sandbox.Inherited()
 	switch {
 	case err != nil:
@@ -43,16 +54,22 @@ func TestMain(m *testing.M) {
 	case phase == "":
 		os.Exit(m.Run())
 	case phase == "grandparent":
-		grandparent()
+		grandparent("surrounding", sandbox.Profile{})
+	case phase == "elder":
+		grandparent("bound", profile)
+	case phase == "bound":
+		bound(profile)
+	case phase == "daemon":
+		daemon(profile)
 	case phase == "careless":
 		careless(profile)
 	default:
-		child(roles[phase], profile)
+		child(roles[phase], profile, os.Getenv("SANDBOX_TEST_FREE") != "")
 	}
 }
 
-func child(act role, profile sandbox.Profile) {
-	if os.Getenv("SANDBOX_TEST_FREE") == "" {
+func child(act role, profile sandbox.Profile, unrestricted bool) {
+	if !unrestricted {
 		if _, err := sandbox.Restrict(profile); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(3)
@@ -112,8 +129,8 @@ func need(t testing.TB) {
 }
 
 // grandparent starts a child that restricts itself, says so and stays, and waits for an input that the test never ends.
-func grandparent() {
-	cmd := sandbox.Command(context.Background(), "surrounding", sandbox.Profile{}, nil, []string{waiting})
+func grandparent(phase string, profile sandbox.Profile) {
+	cmd := sandbox.Command(context.Background(), phase, profile, nil, []string{waiting})
 	cmd.Stdout = os.Stdout
 	if err := cmd.Start(); err != nil {
 		os.Exit(6)

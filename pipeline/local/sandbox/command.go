@@ -35,7 +35,8 @@ var phaseName = regexp.MustCompile(`^[a-z]{1,16}$`)
 // Standard error goes through a pipe into a Diagnostics, found by StderrOf, which never gives the words back: a panic
 // may quote foreign text. Should the caller set Stderr, that duty is the caller's.
 //
-// The child dies with ctx, its whole process group with it. On Linux it is also killed when the thread that called Start
+// The child dies with ctx, its whole process group with it. Wait for it by Wait, which ends what it left of its group. On
+// Linux it is also killed when the thread that called Start
 // ends, thus with the parent at the latest; so do not call Start from a goroutine that ends while locked to its thread.
 func Command(ctx context.Context, phase string, profile Profile, files []*os.File, extraEnv []string) *exec.Cmd {
 	path, err := self()
@@ -85,7 +86,8 @@ func checkEnv(env []string) error {
 }
 
 // Inherited answers what this process was started for: the phase and the Profile that Command was given, or an empty
-// phase if it is no child of Command. main and TestMain ask it first of all.
+// phase if it is no child of Command. main and TestMain ask it first of all. The child's own descriptors are, from then
+// on, closed in any program that it starts.
 func Inherited() (phase string, profile Profile, err error) {
 	phase, ok := os.LookupEnv(phaseVariable)
 	if !ok {
@@ -99,5 +101,8 @@ func Inherited() (phase string, profile Profile, err error) {
 	if err := decoder.Decode(&profile); err != nil {
 		return "", Profile{}, fmt.Errorf("%s: want the profile of a child: malformed", profileVariable)
 	}
-	return phase, profile, profile.validate()
+	if err := profile.validate(); err != nil {
+		return "", Profile{}, err
+	}
+	return phase, profile, keepToItself(profile.Files)
 }

@@ -69,6 +69,12 @@ func TestRestrictFailsWhereADirectoryIsMissing(t *testing.T) {
 func TestARestrictedChildDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	need(t)
+	diesWithParent(t, "grandparent", sandbox.Profile{})
+}
+
+// diesWithParent kills a child of this test that has started a process, and waits for that process's end.
+func diesWithParent(t *testing.T, phase string, profile sandbox.Profile) {
+	t.Helper()
 	input, hold, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +85,7 @@ func TestARestrictedChildDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer output.Close()
-	cmd := sandbox.Command(t.Context(), "grandparent", sandbox.Profile{}, []*os.File{input}, nil)
+	cmd := sandbox.Command(t.Context(), phase, profile, []*os.File{input}, nil)
 	cmd.Stdout = theirs
 	err = cmd.Start()
 	_, _ = theirs.Close(), input.Close()

@@ -12,9 +12,16 @@
 //   - a seccomp filter that lists the system calls a phase needs and refuses every other with EPERM, so that a call the
 //     kernel learns next year is refused too. Calls of another architecture (i386, x32) are refused whole.
 //
+// A Profile with Programs lets a child run a foreign runtime, and is weaker by as much: its filter refuses what is listed
+// and allows the rest of the table of known calls, since nobody can list what a runtime needs. The child and its programs
+// can then make processes, and read and run what Programs name. They still open no other file, make no socket that leads
+// out, reach no process but their own and change nothing outside. They stay in the child's process group, which ends with it (Wait).
+//
 // Capabilities are dropped before, so that a child started by root holds no more than any other.
 //
 // Not promised: that a child with directories cannot learn that another path exists (stat is bound by neither layer; a
-// child without directories is refused the call); that a child cannot use up CPU or memory (the parent's deadline and
-// the system's limits end it); anything at all on a system that is not Linux, where Check says so and Restrict fails.
+// child without directories is refused the call); that a child cannot use up CPU or memory or, with programs, processes
+// (the parent's deadline and the system's limits end it); that, where the parent itself is killed, what a program started
+// and left behind ends with it, as the child does and what the child bound to itself; anything at all on a system that is
+// not Linux, where Check says so and Restrict fails.
 package sandbox

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The lists name what is allowed; every other call is answered with EPERM. A list of refusals would need an entry for
+// The lists name what is allowed; every other call is answered with EPERM (programs_linux.go has the filter of a profile
+// with programs). A list of refusals would need an entry for
 // each call the kernel gains, and the library sends calls of another architecture to the default answer, which therefore
 // has to be the refusal. Names that an architecture lacks (arm64 has no open, stat or poll) are left out there.
 
@@ -77,6 +78,9 @@ func equal(name string, argument uint32, values ...uint64) []seccomp.NameWithCon
 
 // policy is the filter for p in a process of number pid, on the architecture whose call numbers are known.
 func policy(p Profile, pid int, known map[string]int) seccomp.Policy {
+	if len(p.Programs) > 0 {
+		return programPolicy(pid, known)
+	}
 	names := slices.Clone(always)
 	if p.directories() {
 		names = append(names, paths...)
@@ -102,11 +106,13 @@ func policy(p Profile, pid int, known map[string]int) seccomp.Policy {
 		Syscalls: []seccomp.SyscallGroup{
 			{Action: seccomp.ActionAllow, Names: names},
 			{Action: seccomp.ActionAllow, NamesWithCondtions: conditions},
-			// Its flags are in memory, out of a filter's sight. A C library that hears ENOSYS falls back to clone.
-			{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: []string{"clone3"}},
+			withoutClone3,
 		},
 	}
 }
+
+// withoutClone3: its flags are in memory, out of a filter's sight. A C library that hears ENOSYS falls back to clone.
+var withoutClone3 = seccomp.SyscallGroup{Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: []string{"clone3"}}
 
 // loadFilter puts the filter for p on all threads. With TSYNC_ESRCH a thread that cannot be reached is an error; without
 // it the kernel answers with that thread's number, which the library would take for success.

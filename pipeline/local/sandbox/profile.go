@@ -27,6 +27,12 @@ type Profile struct {
 	// the parent finds there is a plain file. Same rules as ReadOnly.
 	ReadWrite []string `json:"read_write,omitempty"`
 
+	// Programs are directories and files that may be read and run, to any depth: a runtime, its libraries, an adapter.
+	// Absolute, clean, existing, neither "/" nor in /dev, /proc or /sys, and apart from the directories above. A profile
+	// with programs has another filter, which refuses what is listed and allows the rest (see the package's comment), and
+	// opens /dev/null, and to read /dev/zero, /dev/urandom, /etc/ld.so.cache and /etc/ssl/openssl.cnf.
+	Programs []string `json:"programs,omitempty"`
+
 	// Files is how many descriptors from 3 on are the child's own, 0 to 8. Command sets it. Every other inherited
 	// descriptor is closed.
 	Files int `json:"files,omitempty"`
@@ -55,7 +61,38 @@ func (p Profile) validate() error {
 			return fmt.Errorf("profile: want a directory in one list, got %.64q in both", dir)
 		}
 	}
+	return p.validatePrograms()
+}
+
+// views are the folders in which a kernel shows devices and other processes.
+var views = []string{"/dev", "/proc", "/sys"}
+
+// validatePrograms refuses programs that would open other processes to a child, or that it could write.
+func (p Profile) validatePrograms() error {
+	if len(p.Programs) > maxDirectories {
+		return fmt.Errorf("profile: want at most %d programs, got %d", maxDirectories, len(p.Programs))
+	}
+	for _, program := range p.Programs {
+		switch {
+		case !filepath.IsAbs(program) || filepath.Clean(program) != program || strings.ContainsRune(program, 0):
+			return fmt.Errorf("profile: want absolute, clean programs, got %.64q", program)
+		case filepath.Dir(program) == program:
+			return errors.New("profile: want programs below the root, got the root")
+		case slices.ContainsFunc(views, func(view string) bool { return within(program, view) }):
+			return fmt.Errorf("profile: want no programs in /dev, /proc or /sys, got %.64q", program)
+		}
+		for _, dir := range slices.Concat(p.ReadOnly, p.ReadWrite) {
+			if within(program, dir) || within(dir, program) {
+				return fmt.Errorf("profile: want programs apart from other directories, got %.64q and %.64q", program, dir)
+			}
+		}
+	}
 	return nil
+}
+
+// within says whether path is dir or below it. Both are clean.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // directories says whether the profile opens any part of the file system.

@@ -96,6 +96,13 @@ func confine(p Profile) error {
 	if len(p.ReadWrite) > 0 {
 		rules = append(rules, landlock.PathAccess(writable, p.ReadWrite...))
 	}
+	if len(p.Programs) > 0 {
+		opened, err := programRules(p.Programs)
+		if err != nil {
+			return err
+		}
+		rules = append(rules, opened...)
+	}
 	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
