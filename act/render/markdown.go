@@ -27,7 +27,7 @@ import (
 //
 // A reader has the text back by taking the span's content and calling Undo.
 // Among constants use Template: what stands around a span can open it up.
-func Markdown(s string) string { return span(spanText(s, carries), nil) }
+func Markdown(s string) string { return span(spanText(s, carries), 0) }
 
 func spanText(s string, live func(spot) bool) string {
 	if s == "" {
@@ -44,13 +44,13 @@ func spanText(s string, live func(spot) bool) string {
 // holds (GitHub Docs, "Basic writing and formatting syntax", colors).
 var colour = regexp.MustCompile(`(?i)^(#[0-9a-f]{3,8}|(rgb|hsl)a?\([^)]*\))$`)
 
-// span encloses content, which is one line and not empty. Marks of a length
-// in taken are not used. CommonMark takes one space from either end of a span
+// span encloses content, which is one line and not empty, in marks that are
+// longer than taken. CommonMark takes one space from either end of a span
 // that has one at both, so two are added where that would take the text's own
 // and where a backtick would touch a mark.
-func span(content string, taken []int) string {
-	n := 1
-	for runs := append(runsOf(content), taken...); slices.Contains(runs, n); {
+func span(content string, taken int) string {
+	n := taken + 1
+	for runs := runsOf(content); slices.Contains(runs, n); {
 		n++
 	}
 	marks := strings.Repeat("`", n)
@@ -85,15 +85,15 @@ func runsOf(s string) (lengths []int) {
 // A constant can open what a code span does not close: HTML, a link's target,
 // mathematics, a code span of its own, a table. So a backtick, a bar or a
 // dollar in a foreign piece is escaped where any constant could pair with it,
-// marks are of a length that no constant uses, and it is an error, which
+// marks are longer than any run of backticks in a constant, and it is an error, which
 // names the constant's fault, for a foreign piece to stand
 //
 //   - right before a backtick, and right after anything but a space, a mark
-//     of emphasis and one of ( " > : , ; | and opening quotation marks: a
+//     of emphasis and one of ( " > : , ; and opening quotation marks: a
 //     backslash would undo the span, and to some parsers "a`b@c.d`" is mail;
 //   - in one paragraph with "<", "$" or a bracket, but for complete links in
 //     one constant, the box of a task and the head of an alert;
-//   - at the end of an address of the web or of mail;
+//   - at the end of an address of the web, or in one of mail;
 //
 // and for any constant of such a template to hold what outlasts a blank line:
 // an open HTML comment, other declarations, pre, script, style and textarea,
@@ -123,9 +123,10 @@ func Template(pieces []plan.Piece) (string, error) {
 	if err := hold(around); err != nil {
 		return "", err
 	}
-	taken := runsOf(around)
+	// A backslash can shorten a run, so every length up to the longest is taken.
+	taken := slices.Max(append(runsOf(around), 0))
 	pairs := ""
-	if len(taken) > 0 {
+	if taken > 0 {
 		pairs += "`"
 	}
 	if strings.Contains(around, "$") {
@@ -157,22 +158,24 @@ func Template(pieces []plan.Piece) (string, error) {
 var (
 	blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 	complete  = regexp.MustCompile(`\[[^\[\]\n\x00]*\]\([^()<>\s\x00]*\)|(?m:^[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX]\][ \t])|(?m:^[ \t]*>[ \t]*\[![A-Z]+\][ \t]*$)`)
-	meets     = regexp.MustCompile("[^\\s\x00(\"“‘«>:,;|*_~][*_~]*\x00|\x00`")
-	address   = regexp.MustCompile(`(?i)(?:://|www\.|mailto:|xmpp:|@)[^\s\x00]*\x00`)
+	meets     = regexp.MustCompile("[^\\s\x00(\"“‘«>:,;*_~][*_~]*\x00|\x00`")
+	address   = regexp.MustCompile(`(?i)(?:://|www\.|mailto:|xmpp:|@)[^\s\x00]*\x00|\x00[^\s\x00]*@`)
 	comment   = regexp.MustCompile(`<!--[^<>\x00-]*(?:-[^<>\x00-]+)*-->`)
 	outlasts  = regexp.MustCompile(`(?i)<[!?]|<(?:pre|script|style|textarea)\b|\$\$`)
 )
 
 // hold reports what in the constants reaches over a foreign piece, a NUL.
 func hold(around string) error {
-	if f := outlasts.FindString(comment.ReplaceAllString(around, "<x>")); f != "" {
+	// A comment ends where it says, whatever blank lines it holds.
+	around = comment.ReplaceAllString(around, "<x>")
+	if f := outlasts.FindString(around); f != "" {
 		return fmt.Errorf("template: constant holds %q: want nothing that outlasts a paragraph beside a handle", f)
 	}
 	if f := meets.FindString(around); f != "" {
 		return fmt.Errorf("template: a constant meets a handle with %.64q: want a space between", strings.Trim(f, "\x00"))
 	}
 	if address.MatchString(around) {
-		return errors.New("template: a handle ends an address: want a space between")
+		return errors.New("template: a handle is part of an address: want a space between")
 	}
 	for _, paragraph := range blankLine.Split(around, -1) {
 		if !strings.Contains(paragraph, "\x00") {
