@@ -23,6 +23,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/act/plan"
+	"decant.dev/act/render"
 	"decant.dev/act/table"
 	"decant.dev/extract/shape"
 	"decant.dev/pipeline"
@@ -237,7 +238,7 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 	for i, a := range o.Actions {
 		verdict := policy.Decide(o.Action(i), label)
 		strictest = min(strictest, verdict.Decision)
-		params, digest, ok := resolve(a.Params, resolver)
+		params, digest, ok := resolve(a.Kind, a.Params, resolver)
 		if !ok {
 			return ended(pipeline.PlanFailed, label)
 		}
@@ -367,10 +368,16 @@ func (h *Handler) write(ctx context.Context, d deed) Output {
 	return out
 }
 
-// resolve gives the parameters as a sink would see them, and their digest.
-func resolve(params []plan.Param, r plan.Resolver) (map[string]any, string, bool) {
+// resolve gives the parameters as a sink writes them, each rendered for its
+// place, and their digest. A parameter without a place is not written.
+func resolve(k plan.Kind, params []plan.Param, r plan.Resolver) (map[string]any, string, bool) {
 	m := make(map[string]any, len(params))
 	for _, p := range params {
+		place, ok := render.For(k, p.Name)
+		if !ok {
+			return nil, "", false
+		}
+		r.Render = place.Pieces
 		v, ok := p.Value.Resolve(r)
 		if !ok {
 			return nil, "", false

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"decant.dev/act/plan"
+	"decant.dev/act/render"
 	"decant.dev/act/table"
 	"decant.dev/pipeline"
 )
@@ -177,7 +178,7 @@ func TestTextSteersNothing(t *testing.T) {
 					}
 				}
 				if body, ok := a.Params["body"].(string); ok && quoted {
-					if want := "on octo-org/sample#12 you wrote: " + s.quote; body != want {
+					if want := "on `octo-org/sample#12` you wrote: " + render.Markdown(s.quote); body != want {
 						t.Fatalf("body %q: want %q", body, want)
 					}
 					a.Params["body"] = "carried"

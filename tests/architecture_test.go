@@ -46,6 +46,7 @@ var forbidden = []struct {
 	{"/pipeline/approval", append([]string{module + "/act", module + "/extract"}, phasesDeny...), "the rules of approvals are pure, and what records answers links no sink"},
 	{"/act", phasesDeny, "act has never seen a byte of the text"},
 	{"/act/table", phasesDeny, "a sink is part of act"},
+	{"/act/render", []string{module + "/", "net/http", "os/exec", "database/sql"}, "a renderer is pure, and knows plan and shape only"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
@@ -111,6 +112,7 @@ var allowed = map[string][]string{
 	"/internal/public":          {module + "/internal/public"},
 	"/extract/learned":          {module + "/act/plan"},
 	"/internal/hostile":         {module + "/internal/hostile"},
+	"/act/render":               {module + "/act/plan", module + "/act/render", module + "/extract/shape"},
 }
 
 func TestImportRules(t *testing.T) {

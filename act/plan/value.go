@@ -174,15 +174,25 @@ func appendString(dst []byte, s string) []byte {
 	return out
 }
 
+// Piece is one part of a value with its handle resolved: a constant by the
+// recipe's author, or foreign text.
+type Piece struct {
+	Text    string
+	Foreign bool // from the structure or the event
+}
+
 // Resolver gives what stands behind handles: Content for one of the
-// structure, Target for the run's target.
+// structure, Target for the run's target. Render writes the pieces of a text
+// for the place that the parameter goes to, and reports false where they
+// cannot stand there; nil writes them as they are, one after the other.
 type Resolver struct {
 	Content func(shape.Handle) (string, bool)
 	Target  string
+	Render  func([]Piece) (string, bool)
 }
 
 // Resolve returns the value as a sink writes it: a string, an int64, a bool
-// or nil. It reports false where a handle has no content.
+// or nil. It reports false where a handle has no content, or no place.
 func (v Value) Resolve(r Resolver) (any, bool) {
 	switch v.form {
 	case formInt:
@@ -192,20 +202,28 @@ func (v Value) Resolve(r Resolver) (any, bool) {
 	case formNull:
 		return nil, true
 	}
-	var sb strings.Builder
+	pieces := make([]Piece, 0, len(v.parts))
 	for _, p := range v.parts {
 		switch {
 		case p.target:
-			sb.WriteString(r.Target)
+			pieces = append(pieces, Piece{r.Target, true})
 		case p.lifted:
 			s, ok := r.Content(p.handle)
 			if !ok {
 				return nil, false
 			}
-			sb.WriteString(s)
+			pieces = append(pieces, Piece{s, true})
 		default:
-			sb.WriteString(p.text)
+			pieces = append(pieces, Piece{p.text, false})
 		}
+	}
+	if r.Render != nil {
+		s, ok := r.Render(pieces)
+		return s, ok
+	}
+	var sb strings.Builder
+	for _, p := range pieces {
+		sb.WriteString(p.Text)
 	}
 	return sb.String(), true
 }
