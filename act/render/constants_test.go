@@ -29,7 +29,7 @@ func drawn(r *rand.Rand, n int) string {
 func TestNoConstantsLetATextOut(t *testing.T) {
 	t.Parallel()
 	held := 0
-	for seed := range uint64(30000) {
+	for seed := range uint64(12000) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		parts := []string{drawn(r, 4), "…", drawn(r, 3), "…", drawn(r, 3)}
 		if _, err := Template(said("x", parts...)); err == nil {
@@ -37,7 +37,7 @@ func TestNoConstantsLetATextOut(t *testing.T) {
 		}
 		checkTemplate(t, drawn(r, 5), parts)
 	}
-	if held < 2000 {
-		t.Errorf("%d of 30000 templates were accepted: want enough to show something", held)
+	if held < 800 {
+		t.Errorf("%d of 12000 templates were accepted: want enough to show something", held)
 	}
 }

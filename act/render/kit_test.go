@@ -52,7 +52,7 @@ func tokens(s string) (words []string) {
 		if len(w) > 40 {
 			w = w[:40]
 		}
-		if words = append(words, w); len(words) == 8 {
+		if words = append(words, w); len(words) == 4 {
 			break
 		}
 	}
