@@ -143,20 +143,20 @@ func (b Budget) Check() error {
 	case b.Per.String() == "invalid":
 		return fmt.Errorf("want Per: PerRecipe, PerSource or PerActor")
 	case b.Kind != "" && (b.Measure != Actions || !b.Kind.Known()):
-		return fmt.Errorf("Kind %.64q: want a kind of action, and only with Actions", b.Kind)
+		return fmt.Errorf("its Kind %.64q: want a kind of action, and only with Actions", b.Kind)
 	case b.Window < MinWindow || b.Window > MaxWindow || b.Window%time.Second != 0:
-		return fmt.Errorf("Window %s: want whole seconds from %s to %s", b.Window, MinWindow, MaxWindow)
+		return fmt.Errorf("its Window %s: want whole seconds from %s to %s", b.Window, MinWindow, MaxWindow)
 	case b.Limit < 1 || b.Limit > MaxLimit:
-		return fmt.Errorf("Limit %d: want 1 to %d", b.Limit, int64(MaxLimit))
+		return fmt.Errorf("its Limit %d: want 1 to %d", b.Limit, int64(MaxLimit))
 	}
 	for l, share := range b.Shares {
 		if !l.Valid() || share < 1 || share > 100 {
-			return fmt.Errorf("Shares: %s with %d: want labels with 1 to 100 percent", l, share)
+			return fmt.Errorf("its Shares: %s with %d: want labels with 1 to 100 percent", l, share)
 		}
 	}
 	for _, l := range Labels() {
 		if b.Limit*int64(b.Share(l)) < 100 {
-			return fmt.Errorf("Limit %d: %s has %d percent of it, which is nothing: want a higher limit or share", b.Limit, l, b.Share(l))
+			return fmt.Errorf("its Limit %d: %s has %d percent of it, which is nothing: want a higher limit or share", b.Limit, l, b.Share(l))
 		}
 	}
 	return nil
