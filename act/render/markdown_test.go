@@ -190,7 +190,7 @@ func FuzzTemplate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, s, between, after string) {
 		if strings.Contains(before+between+after, "…") || strings.Contains(before+between+after, "honest") || strings.Contains(before+between+after, "code") {
-			t.Skip("a constant that looks like the test's own marks")
+			return // a constant that looks like the test's own marks
 		}
 		checkTemplate(t, s, []string{before, "…", between, "…", after})
 	})
