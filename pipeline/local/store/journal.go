@@ -58,19 +58,24 @@ const journalSchema = `
 CREATE TABLE IF NOT EXISTS runs (
 	run TEXT NOT NULL, mode TEXT NOT NULL, recipe TEXT NOT NULL, state TEXT NOT NULL,
 	status TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', label TEXT NOT NULL DEFAULT '',
-	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB, forgotten INTEGER NOT NULL DEFAULT 0,
+	envelope BLOB NOT NULL, structure BLOB, trace BLOB, actions BLOB,
 	created INTEGER NOT NULL, updated INTEGER NOT NULL,
 	PRIMARY KEY (run, mode));
 CREATE INDEX IF NOT EXISTS runs_open ON runs (run) WHERE mode = 'live' AND state <> 'ended';
 CREATE INDEX IF NOT EXISTS runs_unsettled ON runs (updated) WHERE mode = 'live' AND status = 'failed';
-CREATE INDEX IF NOT EXISTS runs_kept ON runs (updated) WHERE forgotten = 0;
 CREATE INDEX IF NOT EXISTS runs_waiting ON runs (run) WHERE mode = 'live' AND status = 'waiting';`
+
+// journalLater is what journals did not have from the beginning.
+var journalLater = []string{
+	`ALTER TABLE runs ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0`,
+	`CREATE INDEX IF NOT EXISTS runs_kept ON runs (updated) WHERE forgotten = 0`,
+}
 
 const entryColumns = `run, mode, recipe, state, status, code, label, envelope, structure, trace, actions, created, updated`
 
 // OpenJournal opens or makes the journal in dir.
 func OpenJournal(dir string, clock func() time.Time) (*Journal, error) {
-	d, err := open(dir, "journal.db", smallPages, journalSchema)
+	d, err := open(dir, "journal.db", smallPages, journalSchema, journalLater...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (j *Journal) Unsettled(ctx context.Context, from, to time.Time) ([]Entry, e
 // Before returns the runs that were last changed before an instant and of which
 // something besides the receipts is kept, at most limit, oldest first.
 func (j *Journal) Before(ctx context.Context, at time.Time, limit int) ([]Entry, error) {
-	return j.query(ctx, `WHERE state = 'ended' AND updated < ? AND forgotten = 0 ORDER BY updated LIMIT ?`, at.UnixMilli(), limit)
+	return j.query(ctx, `WHERE state = 'ended' AND status <> 'waiting' AND updated < ? AND forgotten = 0 ORDER BY updated LIMIT ?`, at.UnixMilli(), limit)
 }
 
 // Forget takes out of a run's entry what a stranger may have written: its

@@ -23,15 +23,20 @@ type Ledger struct {
 const ledgerSchema = `
 CREATE TABLE IF NOT EXISTS receipts (
 	run TEXT NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL, params_sha256 TEXT NOT NULL,
-	state TEXT NOT NULL, attempt INTEGER NOT NULL, outcome TEXT NOT NULL, remote TEXT NOT NULL,
-	label TEXT NOT NULL, acting_for TEXT NOT NULL, at INTEGER NOT NULL,
+	state TEXT NOT NULL, outcome TEXT NOT NULL, label TEXT NOT NULL, acting_for TEXT NOT NULL, at INTEGER NOT NULL,
 	PRIMARY KEY (run, idx)) WITHOUT ROWID;`
+
+// ledgerLater is what ledgers did not have from the beginning.
+var ledgerLater = []string{
+	`ALTER TABLE receipts ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0`,
+	`ALTER TABLE receipts ADD COLUMN remote TEXT NOT NULL DEFAULT ''`,
+}
 
 const selectReceipts = `SELECT idx, kind, params_sha256, state, attempt, outcome, remote, label, acting_for, at FROM receipts WHERE run = ? ORDER BY idx`
 
 // OpenLedger opens or makes the ledger in dir.
 func OpenLedger(dir string) (*Ledger, error) {
-	d, err := open(dir, "act.db", smallPages, ledgerSchema)
+	d, err := open(dir, "act.db", smallPages, ledgerSchema, ledgerLater...)
 	if err != nil {
 		return nil, err
 	}

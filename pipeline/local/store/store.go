@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,9 +120,10 @@ const (
 	largePages = 16 << 10
 )
 
-// open opens or makes the database dir/name and applies its schema. dir is
-// made with mode 0700.
-func open(dir, name string, pageSize int, schema string) (*db, error) {
+// open opens or makes the database dir/name and applies its schema, and then
+// each statement of what came later: a column that a database of an earlier
+// version lacks, an index on it. dir is made with mode 0700.
+func open(dir, name string, pageSize int, schema string, later ...string) (*db, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -134,6 +136,11 @@ func open(dir, name string, pageSize int, schema string) (*db, error) {
 	s.SetMaxOpenConns(2) // the writer and one reader
 	if err := prepared(s, schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", name, err), s.Close())
+	}
+	for _, statement := range later {
+		if err := prepared(s, statement); err != nil && !strings.Contains(err.Error(), "duplicate column name") {
+			return nil, errors.Join(fmt.Errorf("store: %s: %w", name, err), s.Close())
+		}
 	}
 	conn, err := s.Conn(context.Background())
 	if err != nil {
