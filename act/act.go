@@ -264,6 +264,9 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 		d.writes = append(d.writes, w)
 		d.receipts = append(d.receipts, receipt)
 	}
+	if len(o.Actions) == 0 {
+		out.Code = pipeline.NothingToDo
+	}
 	d.out = out
 	if !h.Live {
 		return out
@@ -359,8 +362,9 @@ func (h *Handler) write(ctx context.Context, d deed) Output {
 		}
 		out.Actions[r.Index].Outcome = string(receipts[i].State)
 	}
-	if out.Status, out.Code = pipeline.Done, codeOf(receipts); out.Code != pipeline.OK {
-		out.Status = out.Code.Status()
+	out.Status = pipeline.Done
+	if code := codeOf(receipts); code != pipeline.OK {
+		out.Status, out.Code = code.Status(), code
 	}
 	if failed != nil {
 		out.Status, out.Code = pipeline.StoreFailed.Status(), pipeline.StoreFailed

@@ -92,6 +92,7 @@ const (
 	ApproverLost     Code = "approver_lost"     // who approved may not do so any more
 	StoreFailed      Code = "store_failed"      // a store did not take a write
 	NotAdmitted      Code = "not_admitted"      // act was not asked to admit the run first
+	NothingToDo      Code = "nothing_to_do"     // the plan gives no action for what was read
 	AlreadyPerformed Code = "already_performed" // the run has receipts of another outcome, which stand
 	SinkRefused      Code = "sink_refused"      // a sink will not perform an action; the others were performed
 	SinkUnavailable  Code = "sink_unavailable"  // an action is still to be sent: its sink is out of order, or there was no time
@@ -117,7 +118,7 @@ var statusOf = map[Code]Status{
 	NoAnswer: Quarantined, TooDear: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
 	ApprovalNeeded: Waiting, ApprovalDenied: Refused, ApprovalExpired: Refused, ApproverLost: Refused,
-	StoreFailed: Failed, NotAdmitted: Refused, AlreadyPerformed: Done,
+	StoreFailed: Failed, NotAdmitted: Refused, NothingToDo: Done, AlreadyPerformed: Done,
 	SinkRefused: Failed, SinkUnavailable: Failed, InFlight: Failed, OutcomeUnknown: Failed,
 	Stopped: Failed, PhaseUnready: Failed, PhaseDied: Quarantined, PhaseTimeout: Quarantined, PhaseMisbehave: Quarantined, PhasePanic: Quarantined,
 }

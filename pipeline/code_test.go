@@ -50,6 +50,7 @@ var table = []struct {
 	{"approver_lost", "refused", 3, 500, false},
 	{"store_failed", "failed", 1, 500, false},
 	{"not_admitted", "refused", 3, 500, false},
+	{"nothing_to_do", "done", 0, 500, false},
 	{"already_performed", "done", 0, 500, false},
 	{"sink_refused", "failed", 1, 500, false},
 	{"sink_unavailable", "failed", 1, 500, false},
