@@ -33,11 +33,19 @@ type fieldPlan struct {
 
 var fieldPlans sync.Map // reflect.Type → []fieldPlan
 
-// NameForm is the form of a parameter's, a table's and a column's name. Each
+// NameForm is the form of a parameter's, a table's, a column's, a queue's and
+// a destination's name. Each
 // ledger holds what it stores to it once more.
 const NameForm = `^[a-z][a-z0-9_]{0,62}$`
 
-var namePattern = regexp.MustCompile(NameForm)
+// LoginForm is the form of a person's login on GitHub: 39 letters, digits and
+// hyphens at most, with a "_" before a managed user's suffix.
+const LoginForm = `^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`
+
+var (
+	namePattern  = regexp.MustCompile(NameForm)
+	loginPattern = regexp.MustCompile(LoginForm)
+)
 
 // IsName reports whether s is of NameForm.
 func IsName(s string) bool { return namePattern.MatchString(s) }
@@ -55,7 +63,8 @@ func ReservedColumns() []string { return []string{"key", "source", "label", "run
 //
 // It is an error for a handle to stand in an address, for a handle to come
 // from nowhere (the zero value, or an absent optional field), for a field to
-// lack its place, for a table or column to be named badly, for a name to be
+// lack its place, for a table, column, queue, destination or login to be named
+// badly, for a milestone's number to be out of its range, for a name to be
 // given twice, and for a constant that JSON cannot keep.
 func Params(a Action) ([]Param, error) {
 	rv := reflect.ValueOf(a)
@@ -66,8 +75,8 @@ func Params(a Action) ([]Param, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
-	if row, ok := a.(TableRow); ok && !IsName(row.Table) {
-		return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, NameForm)
+	if err := checkAddress(a); err != nil {
+		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
 	params := make([]Param, 0, len(fields)+8)
 	for _, f := range fields {
@@ -112,6 +121,33 @@ func Params(a Action) ([]Param, error) {
 		}
 	}
 	return params, nil
+}
+
+// checkAddress reports a constant address that no sink would take.
+func checkAddress(a Action) error {
+	switch a := a.(type) {
+	case TableRow:
+		if !IsName(a.Table) {
+			return fmt.Errorf("table %.64q: want %s", a.Table, NameForm)
+		}
+	case QueueSend:
+		if !IsName(a.Queue) {
+			return fmt.Errorf("queue %.64q: want %s", a.Queue, NameForm)
+		}
+	case WebhookPost:
+		if !IsName(a.Destination) {
+			return fmt.Errorf("destination %.64q: want %s", a.Destination, NameForm)
+		}
+	case GitHubAssign:
+		if !loginPattern.MatchString(a.Login) {
+			return fmt.Errorf("login %.64q: want %s", a.Login, LoginForm)
+		}
+	case GitHubMilestone:
+		if a.Number < 1 || a.Number > 1<<31-1 {
+			return fmt.Errorf("number %d: want 1 to %d", a.Number, 1<<31-1)
+		}
+	}
+	return nil
 }
 
 func fieldsOf(t reflect.Type) ([]fieldPlan, error) {
