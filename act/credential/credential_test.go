@@ -16,9 +16,11 @@ func TestASecretIsPrintedByNobody(t *testing.T) {
 		Name string
 		Key  Secret
 		Keys []Secret
+		own  Secret
+		owns []Secret
 	}
 	s := New("hunter2")
-	c := config{"x", s, []Secret{s}}
+	c := config{"x", s, []Secret{s}, s, []Secret{s}}
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("begun", "secret", s, "config", c)
 	slog.New(slog.NewTextHandler(&log, nil)).Info("begun", "secret", s, "config", c)
