@@ -191,11 +191,17 @@ var words = map[string]act.Answer{
 // status of 4xx.
 func judge(err error, begun bool) act.Answer {
 	var api smithy.APIError
-	var status interface{ HTTPStatusCode() int }
-	if errors.As(err, &api) && errors.As(err, &status) && status.HTTPStatusCode() >= 400 && status.HTTPStatusCode() <= 499 {
-		return words[client.Code(err)]
+	var answer interface{ HTTPStatusCode() int }
+	status := 0
+	if errors.As(err, &answer) {
+		status = answer.HTTPStatusCode()
 	}
-	if !begun {
+	switch {
+	case status >= 300 && status <= 399:
+		return act.Answer{Verdict: act.Rejected, Word: "moved"}
+	case status >= 400 && status <= 499 && errors.As(err, &api):
+		return words[client.Code(err)]
+	case !begun:
 		return act.Answer{Verdict: act.NotPerformed, Word: "unreachable"}
 	}
 	return act.Answer{}
