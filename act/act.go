@@ -252,7 +252,10 @@ func (h *Handler) perform(ctx context.Context, in Input, label plan.Label, recip
 		receipt := h.receipt(env, label, i, a.Kind, digest)
 		if h.networked(a.Kind) {
 			receipt.State, receipt.Outcome = Claimed, ""
-			d.jobs[i] = Job{Kind: a.Kind, Key: IdempotencyKey(env.Run, i), Run: env.Run, Params: params, Target: env.Target}
+			d.jobs[i] = Job{
+				Kind: a.Kind, Key: IdempotencyKey(env.Run, i), Run: env.Run, Source: env.Source, Label: label,
+				Params: params, Target: env.Target, Place: resolver.Target,
+			}
 			d.receipts = append(d.receipts, receipt)
 			continue
 		}

@@ -32,8 +32,11 @@ type Job struct {
 	Kind   plan.Kind
 	Key    string // idempotency key: of the run and the index alone, 32 hex digits
 	Run    string
+	Source string         // of the event; a sink that stores keeps it beside the texts
+	Label  plan.Label     // of the run, as Source
 	Params map[string]any // by name: string, int64, bool or nil
 	Target pipeline.Target
+	Place  string // what handles of the target resolve to, as pipeline.Envelope.Place says it
 }
 
 // Verdict is what a sink knows of a job.

@@ -47,6 +47,12 @@ var forbidden = []struct {
 	{"/act", phasesDeny, "act has never seen a byte of the text"},
 	{"/act/table", phasesDeny, "a sink is part of act"},
 	{"/act/render", []string{module + "/", "net/http", "os/exec", "database/sql"}, "a renderer is pure, and knows plan and shape only"},
+	{"/act/credential", []string{module + "/", "net"}, "a secret is printed by nobody"},
+	{"/act/message", sinksDeny, "a message is made of what act resolved"},
+	{"/act/internal/wire", []string{module + "/fence", module + "/fetch", module + "/events", module + "/pipeline/local", "…/intake", "database/sql"}, "a sink is part of act"},
+	{"/act/github", sinksDeny, "a sink is part of act"},
+	{"/act/webhook", sinksDeny, "a sink is part of act"},
+	{"/act/queue", sinksDeny, "a sink is part of act"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
@@ -81,6 +87,11 @@ var modelsDeny = []string{
 	"database/sql", "os/exec", "github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/dynamodb",
 }
 
+var sinksDeny = []string{
+	module + "/fence", module + "/fetch", module + "/extract/rules", module + "/events", module + "/pipeline/local", "…/intake", "database/sql",
+	"github.com/aws/aws-sdk-go-v2/service/s3",
+}
+
 var readersDeny = []string{
 	module + "/act", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql",
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2",
@@ -89,6 +100,7 @@ var readersDeny = []string{
 // allowed are exceptions: what the pure packages below a phase bring along.
 var allowed = map[string][]string{
 	"/pipeline/approval":        {module + "/act/plan", module + "/extract/shape"},
+	"/act/credential":           {module + "/act/credential"},
 	"/act":                      {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
 	"/extract":                  {module + "/act/plan"},
 	"/extract/cascade":          {module + "/act/plan"},

@@ -14,10 +14,14 @@ type Kind string
 
 // The kinds of action.
 const (
-	KindGitHubLabel   Kind = "github.label"
-	KindGitHubComment Kind = "github.comment"
-	KindGitHubClose   Kind = "github.close"
-	KindTableRow      Kind = "table.row"
+	KindGitHubLabel     Kind = "github.label"
+	KindGitHubComment   Kind = "github.comment"
+	KindGitHubClose     Kind = "github.close"
+	KindGitHubAssign    Kind = "github.assign"
+	KindGitHubMilestone Kind = "github.milestone"
+	KindTableRow        Kind = "table.row"
+	KindQueueSend       Kind = "queue.send"
+	KindWebhookPost     Kind = "webhook.post"
 )
 
 // Trait is what the audit must know of a kind beside its parameters.
@@ -32,10 +36,14 @@ type Trait struct {
 }
 
 var traits = map[Kind]Trait{
-	KindGitHubLabel:   {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubLabel{} }},
-	KindGitHubComment: {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubComment{} }},
-	KindGitHubClose:   {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubClose{} }},
-	KindTableRow:      {Speaks: false, Audience: Operators, New: func() Action { return TableRow{} }},
+	KindGitHubLabel:     {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubLabel{} }},
+	KindGitHubComment:   {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubComment{} }},
+	KindGitHubClose:     {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubClose{} }},
+	KindGitHubAssign:    {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubAssign{} }},
+	KindGitHubMilestone: {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubMilestone{} }},
+	KindTableRow:        {Speaks: false, Audience: Operators, New: func() Action { return TableRow{} }},
+	KindQueueSend:       {Speaks: false, Audience: Operators, New: func() Action { return QueueSend{} }},
+	KindWebhookPost:     {Speaks: true, Audience: Anyone, New: func() Action { return WebhookPost{} }},
 }
 
 // actionTypes are the types of this package whose values are actions. A type
@@ -119,6 +127,26 @@ type GitHubClose struct {
 // Kind returns "github.close".
 func (GitHubClose) Kind() Kind { return KindGitHubClose }
 
+// GitHubAssign assigns one person, of LoginForm, to the issue that the event
+// named.
+type GitHubAssign struct {
+	Issue Ref    `address:"issue"`
+	Login string `address:"login"`
+}
+
+// Kind returns "github.assign".
+func (GitHubAssign) Kind() Kind { return KindGitHubAssign }
+
+// GitHubMilestone puts the issue that the event named into the repository's
+// milestone of a number, 1 to 2^31-1.
+type GitHubMilestone struct {
+	Issue  Ref `address:"issue"`
+	Number int `address:"number"`
+}
+
+// Kind returns "github.milestone".
+func (GitHubMilestone) Kind() Kind { return KindGitHubMilestone }
+
 // TableRow inserts or replaces the row Key of the table Table. Names of
 // tables and columns match ^[a-z][a-z0-9_]{0,62}$. The sink keeps the run's
 // source and label beside the columns.
@@ -131,7 +159,27 @@ type TableRow struct {
 // Kind returns "table.row".
 func (TableRow) Kind() Kind { return KindTableRow }
 
-// Column is one named value of a row.
+// QueueSend puts one message of named values into the queue Queue, of
+// NameForm. The sink keeps the run's source and label beside the columns.
+type QueueSend struct {
+	Queue   string   `address:"queue"`
+	Columns []Column `content:"columns"`
+}
+
+// Kind returns "queue.send".
+func (QueueSend) Kind() Kind { return KindQueueSend }
+
+// WebhookPost posts one message of named values to the destination that
+// whoever operates decant configured under the name Destination, of NameForm.
+type WebhookPost struct {
+	Destination string   `address:"destination"`
+	Columns     []Column `content:"columns"`
+}
+
+// Kind returns "webhook.post".
+func (WebhookPost) Kind() Kind { return KindWebhookPost }
+
+// Column is one named value of a row or a message.
 type Column struct {
 	Name  string
 	Value Value

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -33,9 +34,16 @@ type fieldPlan struct {
 
 var fieldPlans sync.Map // reflect.Type → []fieldPlan
 
-// NameForm is the form of a parameter's, a table's and a column's name. Each
+// NameForm is the form of a parameter's, a table's, a column's, a queue's and
+// a destination's name. Each
 // ledger holds what it stores to it once more.
 const NameForm = `^[a-z][a-z0-9_]{0,62}$`
+
+// LoginForm is the form of a person's login on GitHub: 39 letters, digits and
+// hyphens at most, with a "_" before a managed user's suffix.
+const LoginForm = `^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`
+
+var loginPattern = regexp.MustCompile(LoginForm)
 
 // IsName reports whether s is of NameForm. It is matched by hand: an audit
 // asks for each column of each outcome.
@@ -70,7 +78,8 @@ var ErrHandleInAddress = errors.New("an address takes constants and the target o
 //
 // It is an error for a handle to stand in an address, for a handle to come
 // from nowhere (the zero value, or an absent optional field), for a field to
-// lack its place, for a table or column to be named badly, for a name to be
+// lack its place, for a table, column, queue, destination or login to be named
+// badly, for a milestone's number to be out of its range, for a name to be
 // given twice, and for a constant that JSON cannot keep.
 func Params(a Action) ([]Param, error) {
 	rv := reflect.ValueOf(a)
@@ -84,9 +93,9 @@ func Params(a Action) ([]Param, error) {
 	size := len(fields)
 	if row, ok := a.(TableRow); ok {
 		size += len(row.Columns)
-		if !IsName(row.Table) {
-			return nil, fmt.Errorf("action %s: table %.64q: want %s", a.Kind(), row.Table, NameForm)
-		}
+	}
+	if err := checkAddress(a); err != nil {
+		return nil, fmt.Errorf("action %s: %w", a.Kind(), err)
 	}
 	params := make([]Param, 0, size)
 	for _, f := range fields {
@@ -131,6 +140,33 @@ func Params(a Action) ([]Param, error) {
 		}
 	}
 	return params, nil
+}
+
+// checkAddress reports a constant address that no sink would take.
+func checkAddress(a Action) error {
+	switch a := a.(type) {
+	case TableRow:
+		if !IsName(a.Table) {
+			return fmt.Errorf("table %.64q: want %s", a.Table, NameForm)
+		}
+	case QueueSend:
+		if !IsName(a.Queue) {
+			return fmt.Errorf("queue %.64q: want %s", a.Queue, NameForm)
+		}
+	case WebhookPost:
+		if !IsName(a.Destination) {
+			return fmt.Errorf("destination %.64q: want %s", a.Destination, NameForm)
+		}
+	case GitHubAssign:
+		if !loginPattern.MatchString(a.Login) {
+			return fmt.Errorf("login %.64q: want %s", a.Login, LoginForm)
+		}
+	case GitHubMilestone:
+		if a.Number < 1 || a.Number > 1<<31-1 {
+			return fmt.Errorf("number %d: want 1 to %d", a.Number, 1<<31-1)
+		}
+	}
+	return nil
 }
 
 func fieldsOf(t reflect.Type) ([]fieldPlan, error) {

@@ -98,6 +98,9 @@ func TestParamsRefuses(t *testing.T) {
 		"another type":            {GitHubComment{target(), Say(7)}, "body"},
 		"nothing":                 {GitHubComment{target(), Say(nil)}, "body"},
 		"a column twice":          {row(Text("a", "x"), Int("b", 1), Quote("a", n.Quote)), "a is given twice"},
+		"a column named queue":    {QueueSend{"q", []Column{Text("queue", "x")}}, "queue is given twice"},
+		"a column named key":      {WebhookPost{"d", []Column{Text("key", "x")}}, "column"},
+		"a zero ref assigned":     {GitHubAssign{Login: "octo"}, "issue"},
 		"a column named table":    {row(Text("table", "x")), "table is given twice"},
 		"a field named target":    {row(Quote("q", confusing.Target)), "target"},
 		"large number":            {row(Int("n", 1<<53)), "n: want"},
@@ -124,6 +127,45 @@ func TestParamsTakesEveryTypeOfAField(t *testing.T) {
 	for i, want := range []string{`"@quote"`, `true`, `-3`} {
 		if got := string(params[i].Value.AppendJSON(nil)); got != want {
 			t.Errorf("parameter %s is %s: want %s", params[i].Name, got, want)
+		}
+	}
+}
+
+// What names a place of the operator's or of GitHub's is of that place's form,
+// or the action is none.
+func TestAddressesHaveTheirForm(t *testing.T) {
+	t.Parallel()
+	for address, c := range map[string]struct {
+		of        func(string) Action
+		good, bad []string
+	}{
+		"queue": {
+			func(s string) Action { return QueueSend{Queue: s, Columns: []Column{Int("n", 1)}} },
+			[]string{"a", "triage_1", strings.Repeat("q", 63)}, []string{"", "A", "a.b", "a/b", "../a", "a-b", "1a", "a\n", "é", strings.Repeat("q", 64)},
+		},
+		"destination": {
+			func(s string) Action { return WebhookPost{Destination: s, Columns: []Column{Int("n", 1)}} },
+			[]string{"a", "desk_1"}, []string{"", "A", "https://example.com", "a.example", "a b", strings.Repeat("q", 64)},
+		},
+		"login": {
+			func(s string) Action { return GitHubAssign{target(), s} },
+			[]string{"a", "Octo-cat", "9lives", "octo_cat", strings.Repeat("l", 39)}, []string{"", "-a", "_a", "a b", "@a", "a/b", "bot[bot]", "é", "a\n", strings.Repeat("l", 40)},
+		},
+	} {
+		for _, name := range c.good {
+			if _, err := Params(c.of(name)); err != nil {
+				t.Errorf("%s %q: %v", address, name, err)
+			}
+		}
+		for _, name := range c.bad {
+			if params, err := Params(c.of(name)); err == nil || params != nil || !strings.Contains(err.Error(), address) {
+				t.Errorf("%s %q: %v: want a refusal that names it", address, name, err)
+			}
+		}
+	}
+	for n, ok := range map[int]bool{1: true, 1<<31 - 1: true, 0: false, -1: false, 1 << 31: false, 1 << 53: false} {
+		if _, err := Params(GitHubMilestone{target(), n}); (err == nil) != ok {
+			t.Errorf("milestone %d: %v: want taken: %t", n, err, ok)
 		}
 	}
 }

@@ -118,7 +118,8 @@ func (p Place) Pieces(pieces []plan.Piece) (string, bool) {
 //
 // An address, and a reason for closing, hold constants and the run's target
 // only, and go into the members of a request. A row's columns, by any name,
-// are stored as they are, with the run's source and label beside them.
+// are stored as they are, with the run's source and label beside them; those
+// of a message are members of its JSON, which its sink encodes.
 func For(k plan.Kind, param string) (Place, bool) {
 	switch k {
 	case plan.KindGitHubComment:
@@ -136,7 +137,15 @@ func For(k plan.Kind, param string) (Place, bool) {
 		if param == "issue" || param == "reason" {
 			return Verbatim, true
 		}
-	case plan.KindTableRow:
+	case plan.KindGitHubAssign:
+		if param == "issue" || param == "login" {
+			return Verbatim, true
+		}
+	case plan.KindGitHubMilestone:
+		if param == "issue" || param == "number" {
+			return Verbatim, true
+		}
+	case plan.KindTableRow, plan.KindQueueSend, plan.KindWebhookPost:
 		if plan.IsName(param) {
 			return Verbatim, true
 		}
