@@ -81,7 +81,7 @@ func (m Model) addEndpoint(vpc awsec2.Vpc, from awsec2.SecurityGroup) {
 	}
 	no := false
 	group := awsec2.NewSecurityGroup(vpc, str("ModelGroup"), &awsec2.SecurityGroupProps{
-		Vpc: vpc, Description: str("decant: the model's endpoint"), AllowAllOutbound: &no,
+		Vpc: vpc, Description: str("decant: endpoint of the model"), AllowAllOutbound: &no,
 	})
 	group.AddIngressRule(from, awsec2.Port_Tcp(num(443)), str("TLS from extract"), nil)
 	endpoint := vpc.AddInterfaceEndpoint(str("Model"), &awsec2.InterfaceVpcEndpointOptions{

@@ -14,10 +14,16 @@ import (
 func Serve(t *testing.T, h http.Handler) *http.Client {
 	t.Helper()
 	l := &listener{conns: make(chan net.Conn), done: make(chan struct{})}
-	var handling sync.WaitGroup
+	handling, free := 0, sync.NewCond(new(sync.Mutex)) // a request may begin while the test's end waits
+	count := func(n int) {
+		free.L.Lock()
+		handling += n
+		free.L.Unlock()
+		free.Broadcast()
+	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handling.Add(1)
-		defer handling.Done()
+		count(1)
+		defer count(-1)
 		h.ServeHTTP(w, r)
 	})}
 	ended := make(chan struct{})
@@ -27,7 +33,11 @@ func Serve(t *testing.T, h http.Handler) *http.Client {
 		transport.CloseIdleConnections()
 		_ = server.Close()
 		<-ended
-		handling.Wait()
+		free.L.Lock()
+		defer free.L.Unlock()
+		for handling > 0 {
+			free.Wait()
+		}
 	})
 	return &http.Client{Transport: transport}
 }
