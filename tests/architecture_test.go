@@ -46,6 +46,12 @@ var forbidden = []struct {
 	{"/pipeline/approval", append([]string{module + "/act", module + "/extract"}, phasesDeny...), "the rules of approvals are pure, and what records answers links no sink"},
 	{"/act", phasesDeny, "act has never seen a byte of the text"},
 	{"/act/table", phasesDeny, "a sink is part of act"},
+	{"/act/message", phasesDeny, "what a message holds is pure"},
+	{"/act/credential", []string{module + "/", "net", "net/http"}, "a secret is shown to nobody"},
+	{"/act/internal/wire", []string{module + "/", "github.com/google/go-github/v82"}, "an HTTP call of a sink knows of no sink"},
+	{"/act/queue", phasesDeny, "a queue of files opens no connection"},
+	{"/act/github", sinksDeny, "a sink is part of act"},
+	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
@@ -66,6 +72,12 @@ var phasesDeny = []string{
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2/service/s3", "net/http",
 }
 
+// sinksDeny is phasesDeny for sinks that are reached by HTTP.
+var sinksDeny = []string{
+	module + "/fence", module + "/fetch", module + "/extract/rules", module + "/events", module + "/pipeline/local", "…/intake",
+	"github.com/aws/aws-sdk-go-v2", "database/sql",
+}
+
 var readersDeny = []string{
 	module + "/act", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql",
 	"github.com/google/go-github/v82", "github.com/aws/aws-sdk-go-v2",
@@ -75,6 +87,8 @@ var readersDeny = []string{
 var allowed = map[string][]string{
 	"/pipeline/approval":     {module + "/act/plan", module + "/extract/shape"},
 	"/act":                   {module + "/act/plan", module + "/act/table", module + "/extract/shape"},
+	"/act/credential":        {module + "/act/credential"},
+	"/act/internal/wire":     {module + "/act/internal/wire"},
 	"/extract":               {module + "/act/plan"},
 	"/extract/cascade":       {module + "/act/plan"},
 	"/extract/replay":        {module + "/act/plan"},
