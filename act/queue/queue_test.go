@@ -104,6 +104,32 @@ func TestALineThatACrashCutOffIsNoLine(t *testing.T) {
 	}
 }
 
+// A key is found wherever its line stands in a large file, and nowhere else.
+func TestAKeyIsFoundInAnyLineOfALargeFile(t *testing.T) {
+	t.Parallel()
+	s, file := open(t)
+	var all []byte
+	for i := range 80 {
+		j := job(i)
+		j.Params["quote"] = strings.Repeat("é", 1+i*997%60_000)
+		all = append(all, lineOf(t, j)...)
+	}
+	if len(all) < 2<<20 {
+		t.Fatalf("%d bytes: want more than the reader's buffer", len(all))
+	}
+	if err := os.WriteFile(file, append(bytes.Clone(all), `{"schema":"mess`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 80 {
+		verdict(t, "a line", s.Find(t.Context(), job(i)), act.Performed)
+	}
+	verdict(t, "none", s.Find(t.Context(), job(80)), act.NotPerformed)
+	verdict(t, "sent", s.Send(t.Context(), job(80)), act.Performed)
+	if got := read(t, file); !bytes.Equal(got, append(all, lineOf(t, job(80))...)) {
+		t.Error("the file is not what was there, and one line more")
+	}
+}
+
 // Goroutines and processes write the same jobs at once: each line is whole,
 // and there once.
 func TestManyWritersWriteEachLineOnce(t *testing.T) {
