@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -185,6 +186,26 @@ func TestAFileThatWasPutAwayIsStillRead(t *testing.T) {
 	verdict(t, "another queue", s.Find(t.Context(), other), act.NotPerformed)
 }
 
+// A file that is put away just before it is taken is not written to any more.
+func TestAFileThatIsPutAwayMeanwhileIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	s, file := open(t)
+	away := strings.TrimSuffix(file, "jsonl") + "old.jsonl"
+	n := 0
+	s.lock = func(ctx context.Context, f *os.File) error {
+		if n++; n == 1 {
+			if err := os.Rename(file, away); err != nil {
+				t.Error(err)
+			}
+		}
+		return lock(ctx, f)
+	}
+	verdict(t, "sent", s.Send(t.Context(), job(1)), act.Performed)
+	if got := read(t, away); len(got) > 0 || !bytes.Equal(read(t, file), lineOf(t, job(1))) {
+		t.Errorf("put away with %q", got)
+	}
+}
+
 // What the disk refuses is told apart: nothing is there, or nobody can say.
 func TestADiskThatRefuses(t *testing.T) {
 	t.Parallel()
@@ -221,6 +242,9 @@ func TestADiskThatRefuses(t *testing.T) {
 		}
 		verdict(t, name, s.Send(t.Context(), job(1)), c.want)
 		verdict(t, name+", asked", s.Find(t.Context(), job(1)), c.found)
+		if n = 0; name == "never on disk" {
+			verdict(t, name+", sent again", s.Send(t.Context(), job(1)), act.Unsure)
+		}
 		s.write, s.flush = (*os.File).Write, (*os.File).Sync
 		verdict(t, name+", again", s.Send(t.Context(), job(1)), act.Performed)
 		if got := read(t, file); !bytes.Equal(got, lineOf(t, job(1))) {
@@ -240,7 +264,7 @@ func TestAFullFileLetsItsJobsWait(t *testing.T) {
 	verdict(t, "the first again", s.Send(t.Context(), job(1)), act.Performed)
 }
 
-// A call ends with its context while another has the file, and says what is
+// A call ends at its limit while another has the file, and says what is
 // certain.
 func TestACallEndsWhileAnotherHasTheFile(t *testing.T) {
 	t.Parallel()
@@ -249,10 +273,10 @@ func TestACallEndsWhileAnotherHasTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	verdict(t, "sent", s.Send(ctx, job(1)), act.NotPerformed)
-	verdict(t, "asked", s.Find(ctx, job(1)), act.Unsure)
+	s.limit = 20 * time.Millisecond
+	verdict(t, "sent", s.Send(t.Context(), job(1)), act.NotPerformed)
+	verdict(t, "asked", s.Find(t.Context(), job(1)), act.Unsure)
+	s.limit = DefaultLimit
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
