@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 				fmt.Printf("%+v\n", a)
 				os.Exit(1)
 			}
+			fmt.Println("performed", i)
 		}
 		os.Exit(0)
 	}
@@ -166,6 +168,49 @@ func TestManyWritersWriteEachLineOnce(t *testing.T) {
 	}
 	if len(seen) != 50 {
 		t.Errorf("%d lines: want 50", len(seen))
+	}
+}
+
+// A process is killed after each of its answers: what it said to be performed
+// is there, and whoever comes after writes the rest, each line once.
+func TestAProcessThatIsKilledLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := range 8 {
+		s, file := open(t)
+		c := exec.Command(exe)
+		c.Env = append(os.Environ(), child+"="+filepath.Dir(file))
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for lines := bufio.NewScanner(out); said <= after && lines.Scan(); said++ {
+			if want := fmt.Sprint("performed ", said); lines.Text() != want {
+				t.Errorf("child: %s: want %s", lines.Text(), want)
+			}
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // killed
+		var want []byte
+		for i := range 50 {
+			if a := s.Find(t.Context(), job(i)); a.Verdict != act.Performed && (i < said || a.Verdict != act.NotPerformed) {
+				t.Errorf("killed after %d, job %d: %+v", said, i, a)
+			}
+			verdict(t, "then", s.Send(t.Context(), job(i)), act.Performed)
+			want = append(want, lineOf(t, job(i))...)
+		}
+		if !bytes.Equal(read(t, file), want) {
+			t.Errorf("killed after %d: want each line once", said)
+		}
 	}
 }
 
