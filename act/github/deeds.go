@@ -155,7 +155,8 @@ func (c comment) send(ctx context.Context, s *Sink, at place) (word, remote stri
 // marker any more, and one that was deleted, may have been the job's.
 func (c comment) find(ctx context.Context, s *Sink, at place) (act.Answer, error) {
 	a, lost := act.Answer{}, false
-	stopped, whole, err := pages(ctx, commentsPage, s.lister(at, "/comments"), func(m *gh.IssueComment) bool {
+	valid := func(m *gh.IssueComment) bool { return m.GetID() > 0 }
+	stopped, whole, err := pages(ctx, commentsPage, s.lister(at, "/comments"), valid, func(m *gh.IssueComment) bool {
 		if !s.ours(m.User) {
 			return false
 		}

@@ -198,7 +198,7 @@ func TestADeletionMeanwhileHidesNothing(t *testing.T) {
 					left--
 				}
 			})
-			stopped, whole, err := pages(t.Context(), commentsPage, list, func(s *string) bool { return *s == "ours" })
+			stopped, whole, err := pages(t.Context(), commentsPage, list, func(*string) bool { return true }, func(s *string) bool { return *s == "ours" })
 			if err != nil || !stopped {
 				t.Fatalf("ours at %d, %d deletions: stopped %t, whole %t, %v", at, deletions, stopped, whole, err)
 			}
@@ -300,6 +300,26 @@ func TestEachStatusIsWhatItIsCertainOf(t *testing.T) {
 			}
 			if found := s.Find(t.Context(), jobs[kind]()); found != (act.Answer{}) {
 				t.Errorf("%d to a question about %s: %+v: want nothing", status, kind, found)
+			}
+		}
+	}
+}
+
+// A success that says something else than it should says nothing.
+func TestAStrangeSuccessSaysNothing(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"", "null", "{}", "[]", "[null]", "[[]]", `""`, "0", "true", "[] zz9-foreign", `{"number":13,"state":"closed","milestone":{"number":3},"assignees":[{"login":"octo-cat"}]}`,
+		`{"number":12}`, `{"number":12,"state":"open","milestone":null,"labels":null}`, `{"id":1,"body":"thank you"}`, `[{"name":"bugs"}]`, `{"number":"12"}`, "\xff",
+	} {
+		s := answering(t, http.StatusOK, nil, body)
+		for _, kind := range Kinds() {
+			if a := s.Send(t.Context(), jobs[kind]()); a != (act.Answer{}) {
+				t.Errorf("%s after %s: %+v: want nothing", kind, body, a)
+			}
+			// An empty list of comments, and of events, is what a GitHub that has none says.
+			if a := s.Find(t.Context(), jobs[kind]()); a != (act.Answer{}) && (body != "[]" || kind != plan.KindGitHubComment) {
+				t.Errorf("%s found by %s: %+v: want nothing", kind, body, a)
 			}
 		}
 	}

@@ -22,13 +22,14 @@ func (s *Sink) lister(at place, below string) func(ctx context.Context, size, pa
 }
 
 // pages shows what is listed, newest page first, until stop says so; whole is
-// whether all of it was shown.
+// whether all of it was shown. An item that is none, by its valid, is an error:
+// such a list says nothing of what it lacks.
 //
 // GitHub lists the oldest first and counts pages from there. Read from the
 // last page on, nothing is missed where something is deleted meanwhile: what
 // moves up moves to a page that is still to be read. So the first page, which
 // only says how many there are, is read again at the end.
-func pages[T any](ctx context.Context, size int, list func(context.Context, int, int, any) (*gh.Response, error), stop func(*T) bool) (stopped, whole bool, err error) {
+func pages[T any](ctx context.Context, size int, list func(context.Context, int, int, any) (*gh.Response, error), valid, stop func(*T) bool) (stopped, whole bool, err error) {
 	read := func(page int) (*gh.Response, error) {
 		var items []*T
 		a, err := list(ctx, size, page, &items)
@@ -39,7 +40,7 @@ func pages[T any](ctx context.Context, size int, list func(context.Context, int,
 			return nil, err
 		}
 		for _, item := range items {
-			if item == nil {
+			if item == nil || !valid(item) {
 				return nil, errStrange
 			}
 			stopped = stopped || stop(item)
@@ -63,5 +64,6 @@ func pages[T any](ctx context.Context, size int, list func(context.Context, int,
 
 // anyEvent looks for an event of an issue.
 func (s *Sink) anyEvent(ctx context.Context, at place, is func(*gh.IssueEvent) bool) (any, whole bool, err error) {
-	return pages(ctx, eventsPage, s.lister(at, "/events"), is)
+	valid := func(e *gh.IssueEvent) bool { return e.GetEvent() != "" }
+	return pages(ctx, eventsPage, s.lister(at, "/events"), valid, is)
 }

@@ -44,6 +44,7 @@ type Sink struct {
 	root  *os.Root
 	limit time.Duration
 	max   int64
+	lock  func(context.Context, *os.File) error
 	write func(*os.File, []byte) (int, error)
 	flush func(*os.File) error
 }
@@ -59,7 +60,7 @@ func Open(directory string) (*Sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue: directory: %w", err)
 	}
-	return &Sink{root: root, limit: DefaultLimit, max: MaxFile, write: (*os.File).Write, flush: (*os.File).Sync}, nil
+	return &Sink{root: root, limit: DefaultLimit, max: MaxFile, lock: lock, write: (*os.File).Write, flush: (*os.File).Sync}, nil
 }
 
 // Close lets go of the directory.
@@ -170,7 +171,7 @@ func (s *Sink) take(ctx context.Context, name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lock(ctx, f); err != nil {
+		if err := s.lock(ctx, f); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		mine, err := f.Stat()

@@ -128,6 +128,17 @@ func (nobody) Get(context.Context, string) (approval.Record, bool, error) {
 	return approval.Record{}, false, nil
 }
 
+// handler is act for one recipe and one sink, whose every call takes a step.
+func handler(r *pipeline.Recipe, s act.Sink, kind plan.Kind, kept *ledger, now func() time.Time, step func(string)) *act.Handler {
+	kept.step = step
+	return &act.Handler{
+		Recipes: map[string]*pipeline.Recipe{r.Name(): r}, Digests: map[string]string{r.Name(): digest},
+		Authorizer: nobody{}, Paused: nobody{}, Approvals: nobody{}, Admissions: act.NewAdmissions(), Live: true,
+		Ledger: kept, Clock: now, Sleep: func(context.Context, time.Duration) error { return nil },
+		Sinks: map[plan.Kind]act.Sink{kind: stepped{s, step}},
+	}
+}
+
 // killed sends through act, with a peer of a manner at first, and kills act
 // before and after each of its calls in turn. Then the run is delivered again,
 // each time later, to a peer that takes everything.
@@ -149,13 +160,7 @@ func killed(t *testing.T, open func(*testing.T, time.Duration) Kit, m Manner) {
 		}
 		kept := &ledger{}
 		deliver := func(step func(string)) act.Output {
-			kept.step = step
-			h := &act.Handler{
-				Recipes: map[string]*pipeline.Recipe{r.Name(): r}, Digests: map[string]string{r.Name(): digest},
-				Authorizer: nobody{}, Paused: nobody{}, Approvals: nobody{}, Admissions: act.NewAdmissions(), Live: true,
-				Ledger: kept, Clock: func() time.Time { return now }, Sleep: func(context.Context, time.Duration) error { return nil },
-				Sinks: map[plan.Kind]act.Sink{k.Action(plan.NewTarget(event, nil)).Kind(): stepped{k.Sink, step}},
-			}
+			h := handler(r, k.Sink, k.Action(plan.NewTarget(event, nil)).Kind(), kept, func() time.Time { return now }, step)
 			if err := h.Check(); err != nil {
 				t.Error(err)
 			}
