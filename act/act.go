@@ -171,7 +171,9 @@ func (h *Handler) label(ctx context.Context, r *pipeline.Recipe, env pipeline.En
 	actor := plan.Unverified
 	switch env.Actor.Kind {
 	case pipeline.System:
-		actor = plan.System
+		if env.Source == pipeline.TickSource { // a sender that is not known stands for no one
+			actor = plan.System
+		}
 	case pipeline.Person:
 		if holds, err := h.Authorizer.HoldsTrigger(ctx, env.Actor.ID, env.Channel); err == nil && holds {
 			actor = plan.Trigger

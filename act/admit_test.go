@@ -26,22 +26,26 @@ func TestLabelOfEveryActorGrantAndEvent(t *testing.T) {
 		for _, id := range []string{maintainer, own} {
 			for grant, authorizer := range authorizers {
 				for _, event := range []string{"own.words", "others.words", "not.named"} {
-					for _, live := range []bool{false, true} {
-						h, m := handlerOf(r, live)
+					for _, c := range []struct {
+						live   bool
+						source string
+					}{{false, "github"}, {true, "github"}, {false, pipeline.TickSource}, {true, pipeline.TickSource}} {
+						h, m := handlerOf(r, c.live)
 						h.Authorizer = authorizer
-						env := envelope(event, pipeline.Actor{ID: id, Kind: kind})
+						env := pipeline.NewEnvelope("reports", digest, c.source, []byte("a body"), pipeline.Actor{ID: id, Kind: kind}, channel,
+							pipeline.Target{Event: event, Repository: "octo-org/sample", Number: 12}, noon)
 						want := Admission{Label: plan.Unverified}
 						switch {
 						case kind == "" || kind == "bot":
 							want = Admission{Code: pipeline.MalformedEvent}
 						case id == own || kind == "agent" || kind == "app" || kind == "import":
 							want = Admission{Code: pipeline.AgentsNeverTrigger}
-						case kind == "system" && event == "own.words":
+						case kind == "system" && event == "own.words" && c.source == "schedule":
 							want = Admission{Label: plan.System}
 						case kind == "person" && grant == "granted" && event == "own.words":
 							want = Admission{Label: plan.Trigger}
 						}
-						name := fmt.Sprintf("%s %s, %s, %s, live %t", kind, id, grant, event, live)
+						name := fmt.Sprintf("%s %s, %s, %s, %+v", kind, id, grant, event, c)
 						if got := h.Admit(t.Context(), AdmitInput{Envelope: env}); got != want {
 							t.Errorf("%s: admitted as %+v: want %+v", name, got, want)
 						}

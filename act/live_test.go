@@ -101,7 +101,7 @@ func TestReceiptsNameThePersonActedFor(t *testing.T) {
 		want  string
 		label plan.Label
 	}{
-		"system":   {pipeline.Actor{ID: "schedule:nightly", Kind: pipeline.System}, "", plan.System},
+		"system":   {pipeline.Actor{ID: "schedule:nightly", Kind: pipeline.System}, "", plan.Unverified},
 		"trigger":  {person(maintainer), maintainer, plan.Trigger},
 		"stranger": {person("github:13"), "github:13", plan.Unverified},
 	} {

@@ -13,26 +13,49 @@ import (
 // so that one oversized item, or a source that lists without end, does not
 // hold up the items before it.
 const (
-	MaxItems     = 1000    // items of one batch
-	MaxItemBytes = 1 << 20 // of one item
-	MaxListBytes = 5 << 20 // of all items: what one answer of a child takes in base64, with room
+	MaxItems       = 1000    // items of one batch
+	MaxItemBytes   = 1 << 20 // of one item
+	MaxListBytes   = 5 << 20 // of all items: what one answer of a child takes in base64, with room
+	MaxCursorBytes = 3 << 20 // of a cursor: 100,000 items at 24 bytes, with room
 )
 
-// Lister answers the items of one tick as raw bytes, in the order of their
-// importance where a source has more than the bounds take. The client reaches
-// the intake's Hosts and no other. Its error may be a pipeline.Fault.
-type Lister func(ctx context.Context, tick pipeline.Envelope, client *http.Client) ([][]byte, error)
+// Lister answers what is new at one tick. Its error may be a pipeline.Fault.
+type Lister func(ctx context.Context, tick Asked) (Listed, error)
+
+// Asked is one tick, with what the lister left the last time.
+type Asked struct {
+	Tick   pipeline.Envelope
+	Cursor []byte       // of the last Listed whose items are durable; empty at first, and where it was lost
+	Client *http.Client // reaches the intake's Hosts and no other
+}
+
+// Listed is what a lister found. An item beyond the bounds of a batch is left
+// out of it, so a lister that remembers what it has listed lists no more than
+// MaxItems and MaxListBytes, and the rest at the next tick.
+type Listed struct {
+	Items     [][]byte // new or changed, raw, in the order of their importance
+	Unchanged int      // items that were listed before and are the same
+	Gone      int      // items that were listed before and are there no more
+	// Cursor is what the lister wants to be asked with at the next tick, at most
+	// MaxCursorBytes. It is kept once the items are durable, and not before: what
+	// is lost in between is listed again.
+	Cursor []byte
+}
 
 // Listing is what a tick listed, or the code that ended it.
 type Listing struct {
-	Items [][]byte      `json:"items,omitzero"` // each once, by its digest, within the bounds
-	Left  int           `json:"left,omitzero"`  // how many were left out
-	Code  pipeline.Code `json:"code,omitzero"`
+	Items     [][]byte      `json:"items,omitzero"`     // each once, by its digest, within the bounds
+	Left      int           `json:"left,omitzero"`      // how many were left out
+	Unchanged int           `json:"unchanged,omitzero"` // as Listed has it
+	Gone      int           `json:"gone,omitzero"`      // as Listed has it
+	Cursor    []byte        `json:"cursor,omitzero"`
+	Code      pipeline.Code `json:"code,omitzero"`
 }
 
 // List answers the items of one tick. Its only failures are codes. An item
 // that stands in the list twice is one.
-func (h *Handler) List(ctx context.Context, tick pipeline.Envelope, client *http.Client) Listing {
+func (h *Handler) List(ctx context.Context, asked Asked) Listing {
+	tick := asked.Tick
 	intake, ok := h.Intakes[tick.Recipe]
 	switch {
 	case !ok:
@@ -42,7 +65,7 @@ func (h *Handler) List(ctx context.Context, tick pipeline.Envelope, client *http
 	case intake.List == nil:
 		return Listing{Code: pipeline.Unreadable}
 	}
-	all, err := intake.List(ctx, tick, client)
+	all, err := intake.List(ctx, asked)
 	if err != nil {
 		var fault *pipeline.Fault
 		if errors.As(err, &fault) && fault.Code != pipeline.OK && fault.Code.Known() {
@@ -50,7 +73,12 @@ func (h *Handler) List(ctx context.Context, tick pipeline.Envelope, client *http
 		}
 		return Listing{Code: pipeline.Unreadable}
 	}
-	return Bounded(all)
+	if len(all.Cursor) > MaxCursorBytes {
+		return Listing{Code: pipeline.SourceTooLarge}
+	}
+	l := Bounded(all.Items)
+	l.Unchanged, l.Gone, l.Cursor = all.Unchanged, all.Gone, all.Cursor
+	return l
 }
 
 // Bounded keeps of items, in their order, each once and what the bounds take.

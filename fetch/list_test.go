@@ -22,7 +22,9 @@ func ticked(recipe string) pipeline.Envelope {
 
 func listing(items [][]byte, err error) *Handler {
 	i := noteIntake()
-	i.List = func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return items, err }
+	i.List = func(_ context.Context, a Asked) (Listed, error) {
+		return Listed{Items: items, Unchanged: 2, Gone: 3, Cursor: a.Cursor}, err
+	}
 	return handlerOf(i, holders{})
 }
 
@@ -43,12 +45,15 @@ func TestListAnswersItemsOrACode(t *testing.T) {
 		"a code":                    {listing(one, fmt.Errorf("w: %w", pipeline.NoCommand.Error("%s", noteText))), ticked("notes"), pipeline.NoCommand},
 		"a code that is not listed": {listing(one, pipeline.Code(noteText).Error("")), ticked("notes"), pipeline.Unreadable},
 	} {
-		if l := c.h.List(context.Background(), c.tick, http.DefaultClient); l.Code != c.want || l.Items != nil {
+		if l := c.h.List(context.Background(), Asked{Tick: c.tick, Client: http.DefaultClient}); l.Code != c.want || l.Items != nil {
 			t.Errorf("%s: got %d items and %q, want %q", name, len(l.Items), l.Code, c.want)
 		}
 	}
-	if l := listing(one, nil).List(context.Background(), ticked("notes"), nil); l.Code != pipeline.OK || len(l.Items) != 2 || l.Left != 0 {
-		t.Errorf("got %+v, want each item once", l)
+	if l := listing(one, nil).List(context.Background(), Asked{Tick: ticked("notes"), Cursor: make([]byte, MaxCursorBytes+1)}); l.Code != pipeline.SourceTooLarge || l.Items != nil {
+		t.Errorf("got %q, want no cursor that large", l.Code)
+	}
+	if l := listing(one, nil).List(context.Background(), Asked{Tick: ticked("notes"), Cursor: []byte("here")}); l.Code != pipeline.OK || len(l.Items) != 2 || l.Left != 0 || l.Unchanged != 2 || l.Gone != 3 || string(l.Cursor) != "here" {
+		t.Errorf("got %+v, want each item once, and what was left", l)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestMarkersAreKeptAWeekAndManifestsAsLongAsText(t *testing.T) {
 			rule := r.(map[string]any)
 			days[rule["Prefix"].(string)] = rule["ExpirationInDays"].(float64)
 		}
-		want := map[string]float64{"raw/": props.TextDays, "prompt/": props.TextDays, "bundle/": props.TextDays, "manifest/": props.TextDays, "start/": min(7, props.TextDays)}
+		want := map[string]float64{"raw/": props.TextDays, "prompt/": props.TextDays, "bundle/": props.TextDays, "manifest/": props.TextDays, "cursor/": props.TextDays, "start/": min(7, props.TextDays)}
 		if !reflect.DeepEqual(days, want) {
 			t.Errorf("objects are kept %v days, want %v", days, want)
 		}

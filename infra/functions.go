@@ -132,13 +132,13 @@ func (p *Pipeline) workers() {
 	env := bucketEnv()
 	env["DECANT_GRANTS_TABLE"] = p.GrantsTable.TableName()
 	p.own(env)
-	written := []*string{p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/")}
+	written := []*string{p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/"), p.objects("cursor/")}
 	if p.props.ContextAPI {
 		env["DECANT_CONTEXT_URL"] = p.contextEndpoint
 		written = append(written, p.objects("bundle/"))
 	}
 	p.function(Fetch, "reads the world, writes only raw text", p.props.Limits.Fetch, 512, env,
-		may("ReadRaw", []string{"s3:GetObject"}, p.objects("raw/")),
+		may("ReadRaw", []string{"s3:GetObject"}, p.objects("raw/"), p.objects("cursor/")),
 		may("WriteText", []string{"s3:PutObject"}, written...),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		never("NoRecords", dynamo, act, runs, approvals),
@@ -154,7 +154,7 @@ func (p *Pipeline) workers() {
 		}
 		p.function(phase, "reads the fenced text, returns only a bounded structure", p.props.Limits.Extract, 512, env, append([]right{
 			may("ReadPrompt", []string{"s3:GetObject"}, p.objects("prompt/")),
-			never("NoRaw", s3, p.objects("raw/"), p.objects("bundle/")),
+			never("NoRaw", s3, p.objects("raw/"), p.objects("bundle/"), p.objects("cursor/")),
 			never("NoTables", dynamo, act, grants, runs, approvals),
 			never("NoSecret", secrets, p.GitHubSecret.SecretArn())}, p.props.Model.rights()...)...)
 	}
@@ -202,7 +202,7 @@ func (p *Pipeline) context() {
 	p.function(Context, "gives an adapter its run's context", 10*time.Second, 512, env,
 		may("ReadBundle", []string{"s3:GetObject"}, p.objects("bundle/")),
 		may("ReadRunAndGrants", []string{"dynamodb:GetItem"}, p.RunsTable.TableArn(), p.GrantsTable.TableArn()),
-		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/"), p.objects("start/")),
+		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/"), p.objects("cursor/"), p.objects("start/")),
 		never("NoWriting", []string{"s3:PutObject", "s3:DeleteObject"}, p.objects("bundle/")),
 		never("NoRecords", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.ApprovalsTable.TableArn()),
 		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))

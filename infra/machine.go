@@ -46,7 +46,7 @@ func (p *Pipeline) machines() {
 	p.BatchRole = p.machineRole("BatchRole", "decant: carries the items of ticks through the phases",
 		may("ReadManifest", []string{"s3:GetObject"}, p.objects("manifest/")),
 		may("HandOver", []string{"states:StartExecution"}, p.Machine.AttrArn()),
-		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("bundle/"), p.objects("start/")))
+		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("bundle/"), p.objects("cursor/"), p.objects("start/")))
 	own := values()
 	own["Bucket"], own["Runs"] = p.RawBucket.BucketName(), p.Machine.AttrArn()
 	p.Batch = p.stateMachine("Batch", p.BatchRole, batch, own)

@@ -20,7 +20,7 @@ import (
 type Pipeline struct {
 	Construct constructs.Construct
 
-	RawBucket      awss3.Bucket      // raw/, prompt/ and start/<recipe>/<run>, manifest/<recipe>/<run>.json
+	RawBucket      awss3.Bucket      // raw/, prompt/ and start/<recipe>/<run>, manifest/<recipe>/<run>.json, cursor/<recipe>/<feed>
 	ActTable       awsdynamodb.Table // receipts, and the rows of the table sink
 	GrantsTable    awsdynamodb.Table // pk channel, sk person
 	RunsTable      awsdynamodb.Table // pk run

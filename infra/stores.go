@@ -16,7 +16,7 @@ func (p *Pipeline) stores() {
 	s := p.Construct
 	days := cdk.Duration_Days(num(p.props.TextDays))
 	var rules []*awss3.LifecycleRule
-	for _, prefix := range []string{"raw/", "prompt/", "bundle/", "manifest/", "start/"} {
+	for _, prefix := range []string{"raw/", "prompt/", "bundle/", "manifest/", "cursor/", "start/"} {
 		expire := days
 		if prefix == "start/" {
 			expire = cdk.Duration_Days(num(min(p.props.TextDays, startDays)))

@@ -16,7 +16,7 @@ func (p *Pipeline) sweep() {
 		may("ReadStart", []string{"s3:GetObject", "s3:DeleteObject"}, p.objects("start/")),
 		may("SeeRecord", []string{"dynamodb:GetItem"}, p.RunsTable.TableArn()),
 		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn(), p.Batch.AttrArn()),
-		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("bundle/"), p.objects("manifest/")),
+		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("bundle/"), p.objects("manifest/"), p.objects("cursor/")),
 		never("NoTables", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.ApprovalsTable.TableArn()),
 		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))
 }

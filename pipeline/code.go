@@ -74,6 +74,13 @@ const (
 	NoCommand       Code = "no_command"        // a comment that asks for nothing
 	Unreadable      Code = "unreadable"        // the body could not be turned into elements
 
+	// Fetch, of a tick's list.
+	SourceUnreachable Code = "source_unreachable" // no connection, no answer in time, or the source's own failure
+	SourceRefused     Code = "source_refused"     // a host, address or redirect that is not allowed, or the source says no
+	SourceBusy        Code = "source_busy"        // the source asks to be asked later
+	SourceTooLarge    Code = "source_too_large"   // more than is read of a source
+	SourceMalformed   Code = "source_malformed"   // not the format, length or encoding that it says it is
+
 	// Extract.
 	NoAnswer       Code = "no_answer"       // the extractor could not be had
 	TooDear        Code = "too_dear"        // asking could cost more than the recipe reserves for a run
@@ -115,6 +122,7 @@ var statusOf = map[Code]Status{
 	AgentsNeverTrigger: Dropped,
 	UnknownRecipe:      Refused, RecipeChanged: Refused, OutcomesEmpty: Refused, OutcomesStale: Refused, Paused: Refused, OverBudget: Refused,
 	TriggerTooLarge: Failed, Unreadable: Quarantined,
+	SourceUnreachable: Failed, SourceRefused: Failed, SourceBusy: Failed, SourceTooLarge: Failed, SourceMalformed: Failed,
 	NoAnswer: Quarantined, TooDear: Quarantined, Undecodable: Quarantined, Ungrounded: Quarantined, BoundaryEchoed: Quarantined,
 	UnlistedOutcome: Refused, NotCanonical: Refused, PlanFailed: Refused, PolicyNever: Refused,
 	ApprovalNeeded: Waiting, ApprovalDenied: Refused, ApprovalExpired: Refused, ApproverLost: Refused,

@@ -35,6 +35,11 @@ var table = []struct {
 	{"trigger_too_large", "failed", 1, 413, true},
 	{"no_command", "ignored", 0, 202, true},
 	{"unreadable", "quarantined", 3, 500, true},
+	{"source_unreachable", "failed", 1, 500, false},
+	{"source_refused", "failed", 1, 500, false},
+	{"source_busy", "failed", 1, 500, false},
+	{"source_too_large", "failed", 1, 500, false},
+	{"source_malformed", "failed", 1, 500, false},
 	{"no_answer", "quarantined", 3, 500, true},
 	{"undecodable", "quarantined", 3, 500, true},
 	{"ungrounded", "quarantined", 3, 500, true},
@@ -138,6 +143,21 @@ func TestFromPhaseLetsThroughTerminalCodesOnly(t *testing.T) {
 	for _, c := range []Code{"anything", "Undecodable", Code(strings.Repeat("x", 1<<16))} {
 		if FromPhase(c) != PhaseMisbehave {
 			t.Errorf("a code of %d bytes that is none passes", len(c))
+		}
+	}
+}
+
+// What fetch may say of a source ends a tick and never a run.
+func TestFromListLetsThroughWhatASourceDid(t *testing.T) {
+	t.Parallel()
+	for _, row := range table {
+		c := Code(row.code)
+		want := FromPhase(c)
+		if strings.HasPrefix(row.code, "source_") {
+			want = c
+		}
+		if got := FromList(c); got != want {
+			t.Errorf("%s ends a tick as %q: want %q", c, got, want)
 		}
 	}
 }

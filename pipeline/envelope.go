@@ -259,6 +259,10 @@ func (e Envelope) Place() string {
 	return e.Channel + "#" + e.Item[:32]
 }
 
+// Feed returns the id of what a batch's items are about, of the form of a run
+// id: the same for each tick of the recipe's schedules on the channel.
+func (e Envelope) Feed() string { return runID("decant feed id v1\n", e.Recipe, e.Channel) }
+
 // OfItem returns the envelope of one item of the batch that e started: all of
 // e, and the item's digest and run. The target stays e's, which is
 // configuration; an item says nothing of where it is written.

@@ -130,6 +130,18 @@ func FromPhase(c Code) Code {
 	return PhaseMisbehave
 }
 
+// FromList returns the code that fetch ended a tick with, or PhaseMisbehave
+// where it is none that it may choose: one of FromPhase, or what its source
+// did. A tick has no structure, so these are not counted in what a run decides.
+func FromList(c Code) Code {
+	switch c {
+	case SourceUnreachable, SourceRefused, SourceBusy, SourceTooLarge, SourceMalformed:
+		return c
+	default:
+		return FromPhase(c)
+	}
+}
+
 // New checks a spec and builds its recipe. It panics on a shape that is not
 // bounded or exceeds its limits, on a bad name and on a malformed policy,
 // naming the field, what is missing and how to mend it. In a program started

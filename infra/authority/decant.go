@@ -79,12 +79,14 @@ func decantDenies() []Right {
 		right("ExtractRestRole", "s3:*", "RawBucket/raw/*"),
 		right("ExtractUnverifiedRole", "s3:*", "RawBucket/bundle/*"),
 		right("ExtractRestRole", "s3:*", "RawBucket/bundle/*"),
+		right("ExtractUnverifiedRole", "s3:*", "RawBucket/cursor/*"),
+		right("ExtractRestRole", "s3:*", "RawBucket/cursor/*"),
 	}
 	for _, who := range []string{"ActRole", "ApproveRole", "MachineRole"} {
 		list = append(list, right(who, "s3:*", "RawBucket"), right(who, "s3:*", "RawBucket/*"))
 	}
-	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "bundle", "start"}, "SweepRole": {"raw", "prompt", "bundle", "manifest"},
-		"ContextRole": {"raw", "prompt", "manifest", "start"}} {
+	for who, prefixes := range map[string][]string{"BatchRole": {"raw", "prompt", "bundle", "cursor", "start"}, "SweepRole": {"raw", "prompt", "bundle", "manifest", "cursor"},
+		"ContextRole": {"raw", "prompt", "manifest", "cursor", "start"}} {
 		for _, prefix := range prefixes {
 			list = append(list, right(who, "s3:*", "RawBucket/"+prefix+"/*"))
 		}
@@ -131,6 +133,8 @@ func decantRights() []Rule {
 		{right("FetchRole", "s3:PutObject", "RawBucket/prompt/*"), Must},
 		{right("FetchRole", "s3:PutObject", "RawBucket/raw/*"), Must},
 		{right("FetchRole", "s3:PutObject", "RawBucket/manifest/*"), Must},
+		{right("FetchRole", "s3:GetObject", "RawBucket/cursor/*"), Must},
+		{right("FetchRole", "s3:PutObject", "RawBucket/cursor/*"), Must},
 		{right("FetchRole", "dynamodb:GetItem", "GrantsTable"), Must},
 
 		{right("ExtractUnverifiedRole", "s3:GetObject", "RawBucket/prompt/*"), Must},

@@ -69,7 +69,7 @@ func elsewhere(name, source string, e pipeline.Event, schedules ...pipeline.Sche
 	s.Outcomes = list.Encode()
 	in := intake.Intake
 	in.Source, in.Elements = source, func(pipeline.Envelope, []byte) (fetch.Bundle, error) { panic("read for real") }
-	in.List = func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return nil, nil }
+	in.List = func(context.Context, fetch.Asked) (fetch.Listed, error) { return fetch.Listed{}, nil }
 	return local.Pipeline{Recipe: pipeline.New(s), Intake: in, Extractor: func(*http.Client) extract.Extractor { return intake.Rules() }}
 }
 

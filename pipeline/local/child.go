@@ -216,7 +216,7 @@ func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) hand
 		case q.Fetch != nil:
 			return h.Fetch(ctx, *q.Fetch), pipeline.OK
 		case q.List != nil:
-			return h.List(ctx, *q.List, client), pipeline.OK
+			return h.List(ctx, fetch.Asked{Tick: q.List.Tick, Cursor: q.List.Cursor, Client: client}), pipeline.OK
 		default:
 			return nil, pipeline.PhaseMisbehave
 		}

@@ -75,6 +75,7 @@ type Engine struct {
 	raw     *store.Blobs
 	prompts map[store.Mode]*store.Blobs
 	bundles *store.Bundles // nil where no extractor is an adapter
+	cursors *store.Blobs   // by feed; nil where no recipe has schedules
 
 	running sync.Map     // run id → *attempt under way
 	step    func(string) // called before and after each call and each write; for tests that stop there
@@ -175,9 +176,18 @@ func (e *Engine) openStores(dir string) (err error) {
 		}
 	}
 	if len(e.adapters) > 0 {
-		e.bundles, err = store.OpenBundles(filepath.Join(dir, "bundles", string(e.mode)))
+		if e.bundles, err = store.OpenBundles(filepath.Join(dir, "bundles", string(e.mode))); err != nil {
+			return err
+		}
 	}
-	return err
+	for _, p := range e.pipelines {
+		if len(p.Recipe.Schedules()) > 0 && e.cursors == nil {
+			if e.cursors, err = store.OpenBlobs(filepath.Join(dir, "cursors", string(e.mode))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // preparePhases says what each child holds: fetch and context read grants;
@@ -332,6 +342,9 @@ func (e *Engine) close() error {
 	}
 	if e.bundles != nil {
 		errs = append(errs, e.bundles.Close())
+	}
+	if e.cursors != nil {
+		errs = append(errs, e.cursors.Close())
 	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())

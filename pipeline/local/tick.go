@@ -18,9 +18,11 @@ const itemsTogether = 8
 
 // Batch is how a tick ended, and each of its items.
 type Batch struct {
-	Result          // of the tick itself, which performs no action
-	Items  []Result // in the order in which they were listed; empty where the tick was recorded before
-	Left   int      // items beyond the bounds of a batch
+	Result             // of the tick itself, which performs no action
+	Items     []Result // in the order in which they were listed; empty where the tick was recorded before
+	Left      int      // items beyond the bounds of a batch
+	Unchanged int      // items that an earlier tick listed, and that are the same
+	Gone      int      // items that an earlier tick listed, and that are there no more
 }
 
 // Tick lists the items of one tick of a recipe's schedule and runs each on its
@@ -96,22 +98,31 @@ func (e *Engine) carryTick(ctx context.Context, p Pipeline, env pipeline.Envelop
 }
 
 // items asks act whether the tick may begin, fetch for its items, and runs
-// them. What the fetch child lists is bounded once more.
+// them. What the fetch child lists is bounded once more. Its cursor is kept
+// once each item is durable: what was lost before is listed again.
 func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b *Batch) pipeline.Code {
 	label, code := e.admitted(ctx, env, plan.Label(0))
 	if code != pipeline.OK {
 		return code
 	}
 	b.Label = label
-	a, code := e.ask(ctx, e.fetches[class(label)], "list", request{Run: env.Run, List: &env})
+	cursor, _, err := e.cursors.Get(ctx, env.Feed())
+	if err != nil {
+		return pipeline.StoreFailed
+	}
+	a, code := e.ask(ctx, e.fetches[class(label)], "list", request{Run: env.Run, List: &listInput{env, cursor}})
 	if code != pipeline.OK {
 		return code
 	}
-	if code := pipeline.FromPhase(a.list.Code); code != pipeline.OK {
+	if code := pipeline.FromList(a.list.Code); code != pipeline.OK {
 		return code
 	}
 	listing := fetch.Bounded(a.list.Items)
+	if len(a.list.Cursor) > fetch.MaxCursorBytes {
+		return pipeline.PhaseMisbehave
+	}
 	b.Left = max(a.list.Left, 0) + listing.Left
+	b.Unchanged, b.Gone = max(a.list.Unchanged, 0), max(a.list.Gone, 0)
 	b.Items = make([]Result, len(listing.Items))
 	limit := make(chan struct{}, itemsTogether)
 	var running sync.WaitGroup
@@ -123,5 +134,10 @@ func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b
 		})
 	}
 	running.Wait()
-	return pipeline.OK
+	for _, r := range b.Items {
+		if r.Reason == pipeline.Stopped || r.Reason == pipeline.StoreFailed {
+			return r.Reason // it may not be durable
+		}
+	}
+	return e.keep("cursor", func() error { return e.cursors.Put(ctx, env.Feed(), a.list.Cursor) })
 }

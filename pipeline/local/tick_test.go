@@ -49,12 +49,13 @@ func feedPipeline(name string) Pipeline {
 		Recipe: pipeline.New(spec),
 		Intake: fetch.Intake{
 			Source: "feed", Profile: fence.ProfileIntake, Instruction: "Take a note.", Limits: fence.Limits{MessageMaxBytes: 1 << 14, ContextMaxBytes: 1 << 16},
-			List: func(_ context.Context, tick pipeline.Envelope, _ *http.Client) ([][]byte, error) {
+			List: func(_ context.Context, asked fetch.Asked) (fetch.Listed, error) {
 				if line, forged := forgedLists[name]; forged {
-					fmt.Fprintln(os.Stdout, strings.Replace(line, "RUN", tick.Run, 1)) // past the child's handler
+					fmt.Fprintln(os.Stdout, strings.Replace(line, "RUN", asked.Tick.Run, 1)) // past the child's handler
 					select {}
 				}
-				return feedItems[name]()
+				items, err := feedItems[name]()
+				return fetch.Listed{Items: items, Cursor: append(asked.Cursor, '+'), Unchanged: len(asked.Cursor)}, err
 			},
 			Elements: func(_ pipeline.Envelope, item []byte) (fetch.Bundle, error) {
 				switch string(item) {
@@ -169,6 +170,9 @@ func TestOneBadItemOfABatchIsQuarantinedAlone(t *testing.T) {
 		later := nightly("feed")
 		later.Instant = later.Instant.Add(time.Hour)
 		again := e.Tick(context.Background(), later)
+		if again.Unchanged != 1 { // what the lister left at the first
+			t.Errorf("the lister was asked with a cursor of %d bytes, want its own", again.Unchanged)
+		}
 		if again.Run == b.Run || len(again.Items) != 6 || again.Items[0].Run == b.Items[0].Run || len(ledgerRows(t, e, "notes")) != 3 {
 			t.Errorf("got %+v with %d rows, want runs of their own and the same places", again.Result, len(ledgerRows(t, e, "notes")))
 		}
@@ -228,6 +232,9 @@ func TestAStoppedBatchGoesOn(t *testing.T) {
 	b := e.Tick(ctx, nightly("feed"))
 	if b.Reason != pipeline.Stopped {
 		t.Fatalf("got %s %s, want stopped", b.Status, b.Reason)
+	}
+	if n, err := e.cursors.Count(context.Background()); n != 0 || err != nil {
+		t.Errorf("%d cursors, %v: want none before the items are durable", n, err)
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)

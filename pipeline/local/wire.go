@@ -27,13 +27,19 @@ const (
 // request is one line from parent to child. A fetch or extract child is asked
 // about one run; act, which sees no text, about as many as wait for it.
 type request struct {
-	N       uint64             `json:"n,omitzero"` // set as the line is sent: the child's questions are numbered from 1
-	Run     string             `json:"run"`
-	Fetch   *fetch.Input       `json:"fetch,omitzero"`
-	List    *pipeline.Envelope `json:"list,omitzero"` // a tick whose items fetch is asked for
-	Extract *extract.Input     `json:"extract,omitzero"`
-	Context *contextInput      `json:"context,omitzero"`
-	Acts    []question         `json:"acts,omitzero"`
+	N       uint64         `json:"n,omitzero"` // set as the line is sent: the child's questions are numbered from 1
+	Run     string         `json:"run"`
+	Fetch   *fetch.Input   `json:"fetch,omitzero"`
+	List    *listInput     `json:"list,omitzero"`
+	Extract *extract.Input `json:"extract,omitzero"`
+	Context *contextInput  `json:"context,omitzero"`
+	Acts    []question     `json:"acts,omitzero"`
+}
+
+// listInput is a tick whose items fetch is asked for.
+type listInput struct {
+	Tick   pipeline.Envelope `json:"tick"`
+	Cursor []byte            `json:"cursor,omitzero"`
 }
 
 // reply is one line from child to parent: an answer in the phase's own form,

@@ -70,7 +70,7 @@ func TestRequestLineIsReadBackAsItWas(t *testing.T) {
 		"github:o/r", pipeline.Target{Event: "issues.opened"}, time.Date(2026, 9, 2, 9, 0, 0, 0, time.UTC))
 	for _, q := range []request{
 		{N: 1, Run: env.Run, Fetch: &fetch.Input{Envelope: env, Body: []byte("a\nb\xff")}},
-		{N: 1, Run: env.Run, List: &env},
+		{N: 1, Run: env.Run, List: &listInput{env, []byte("here")}},
 		{N: 2, Run: env.Run, Extract: &extract.Input{Recipe: "notes", Run: env.Run, Object: []byte(`{"a":"b"}`)}},
 		{N: 3, Acts: []question{{Run: env.Run, Admit: &act.AdmitInput{Envelope: env}}, {Run: env.Run, Act: &act.Input{Envelope: env, Structure: []byte(`{}`)}}}},
 	} {

@@ -1,5 +1,5 @@
 // Package bucket keeps raw bodies, prompt objects, bundles, manifests of
-// batches and markers of runs that are to start in one S3 bucket.
+// batches, cursors of feeds and markers of runs that are to start in one S3 bucket.
 //
 // A key holds a recipe's name, a run's id and the digest of a token, nothing
 // else. A raw body is
@@ -30,6 +30,7 @@ const (
 	MaxRawBytes      = 4 << 20            // a body, as ingress bounds it
 	MaxPromptBytes   = 32<<20 + 4<<10     // a prompt object, as fence bounds it
 	MaxManifestBytes = 256 << 10          // a manifest of fetch.MaxItems entries of 117 bytes
+	MaxCursorBytes   = 3 << 20            // a cursor, as fetch bounds it
 	maxTokenBytes    = 128                // a token, which has 76
 	maxAnswer        = MaxPromptBytes + 1 // one byte more, so that a larger object is seen
 )
@@ -71,11 +72,34 @@ func (b *Bucket) Manifests(recipe string) Blobs {
 	return Blobs{b, "manifest", recipe, ".json", MaxManifestBytes}
 }
 
+// Cursors returns where the listers of a recipe's feeds stand, under
+// cursor/<recipe>/<feed>.
+func (b *Bucket) Cursors(recipe string) Cursors {
+	return Cursors{Blobs{b, "cursor", recipe, "", MaxCursorBytes}}
+}
+
 // Starts returns the envelopes of a recipe's runs that are to start, under
 // start/<recipe>/<run>. A marker stands there from before a run's body is
 // stored until a sweep has seen that the run was recorded.
 func (b *Bucket) Starts(recipe string) Blobs {
 	return Blobs{b, "start", recipe, "", pipeline.MaxEnvelopeBytes}
+}
+
+// Cursors keeps one value for each feed.
+type Cursors struct{ blobs Blobs }
+
+// Get returns a feed's cursor, and false where there is none, as Bundle does.
+func (c Cursors) Get(ctx context.Context, feed string) ([]byte, bool, error) {
+	key, err := c.blobs.key(feed)
+	if err != nil {
+		return nil, false, err
+	}
+	return c.blobs.bucket.get(ctx, key, c.blobs.max, "NoSuchKey", "AccessDenied")
+}
+
+// Put stores a feed's cursor, in place of an earlier one.
+func (c Cursors) Put(ctx context.Context, feed string, cursor []byte) error {
+	return c.blobs.Put(ctx, feed, cursor)
 }
 
 // Blobs keeps one value for each run.

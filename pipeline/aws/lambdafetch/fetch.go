@@ -45,6 +45,7 @@ func Main(pipelines ...Pipeline) {
 		Raw:        func(recipe string) Raw { return store.Raw(recipe) },
 		Prompts:    func(recipe string) Prompts { return store.Prompts(recipe) },
 		Manifests:  func(recipe string) Manifests { return store.Manifests(recipe) },
+		Cursors:    func(recipe string) Cursors { return store.Cursors(recipe) },
 		Client:     reach.Client,
 		Authorizer: grants.Open(region, endpoint, env.Get(environment.GrantsTable)),
 		Own:        env.Own(),
@@ -71,6 +72,12 @@ type Manifests interface {
 	Put(ctx context.Context, run string, manifest []byte) error
 }
 
+// Cursors keeps for each of a recipe's feeds where its lister stands.
+type Cursors interface {
+	Get(ctx context.Context, feed string) ([]byte, bool, error)
+	Put(ctx context.Context, feed string, cursor []byte) error
+}
+
 // Prompts keeps a recipe's prompt objects.
 type Prompts interface {
 	Put(ctx context.Context, run string, object []byte) error
@@ -88,6 +95,7 @@ type Config struct {
 	Raw        func(recipe string) Raw
 	Prompts    func(recipe string) Prompts
 	Manifests  func(recipe string) Manifests
+	Cursors    func(recipe string) Cursors
 	Client     func(hosts []string) *http.Client // for what lists a recipe's items
 	Authorizer pipeline.Authorizer
 	Own        []string // identities that our sinks use
@@ -105,8 +113,8 @@ type Handler struct {
 
 // New checks what fetch is made of.
 func New(c Config) (*Handler, error) {
-	if len(c.Pipelines) == 0 || c.Raw == nil || c.Prompts == nil || c.Manifests == nil || c.Client == nil || c.Authorizer == nil || c.Random == nil {
-		return nil, errors.New("fetch: want pipelines, stores of bodies, prompts and manifests, a client, an authorizer and a source of randomness")
+	if len(c.Pipelines) == 0 || c.Raw == nil || c.Prompts == nil || c.Manifests == nil || c.Cursors == nil || c.Client == nil || c.Authorizer == nil || c.Random == nil {
+		return nil, errors.New("fetch: want pipelines, stores of bodies, prompts, manifests and cursors, a client, an authorizer and a source of randomness")
 	}
 	h := &Handler{
 		c, fetch.Handler{Intakes: map[string]fetch.Intake{}, Authorizer: c.Authorizer, Own: c.Own, Random: c.Random}, map[string]*http.Client{},

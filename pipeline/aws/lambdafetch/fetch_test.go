@@ -24,6 +24,8 @@ type world struct {
 	prompts  map[string][]byte
 	get, put error
 	item     error // of storing an item
+	lost     error // of reading a cursor
+	kept     error // of storing one
 	stored   []string
 	items    [][]byte // that the intake lists
 	hosts    []string // that a client was made for
@@ -46,6 +48,20 @@ func (m manifests) Put(_ context.Context, run string, b []byte) error {
 	return m.put
 }
 
+// cursors are kept beside the prompts too.
+type cursors struct{ *world }
+
+func (c cursors) Get(_ context.Context, feed string) ([]byte, bool, error) {
+	b, ok := c.prompts["cursor "+feed]
+	return b, ok, c.lost
+}
+
+func (c cursors) Put(_ context.Context, feed string, b []byte) error {
+	c.stored = append(c.stored, "cursor "+feed)
+	c.prompts["cursor "+feed] = b
+	return c.kept
+}
+
 func (w *world) HoldsTrigger(context.Context, string, string) (bool, error) { return false, nil }
 func (w *world) Get(_ context.Context, run string) ([]byte, bool, error) {
 	b, ok := w.bodies[run]
@@ -66,10 +82,13 @@ func begin(t *testing.T) (*world, *Handler, pipeline.Envelope) {
 		Pipelines: []Pipeline{{"notes", fetch.Intake{
 			Source: "github", Elements: fetch.GitHubIssues, Profile: fence.ProfileIntake, Instruction: "Read this.",
 			Limits: fence.Limits{MessageMaxBytes: 16 << 10, ContextMaxBytes: 64 << 10}, Hosts: []string{"feed.example.com:443"},
-			List: func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) { return w.items, nil },
+			List: func(_ context.Context, a fetch.Asked) (fetch.Listed, error) {
+				return fetch.Listed{Items: w.items, Unchanged: len(a.Cursor), Cursor: append(a.Cursor, '+')}, nil
+			},
 		}}},
 		Raw: func(string) Raw { return w }, Prompts: func(string) Prompts { return w }, Authorizer: w,
 		Manifests: func(string) Manifests { return manifests{w} },
+		Cursors:   func(string) Cursors { return cursors{w} },
 		Client:    func(hosts []string) *http.Client { w.hosts = hosts; return http.DefaultClient },
 		Random:    bytes.NewReader(bytes.Repeat([]byte{7, 1, 2, 3, 4}, 100)),
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"decant.dev/fetch"
 	"decant.dev/pipeline"
 	"decant.dev/pipeline/aws/function"
 )
@@ -30,8 +31,9 @@ type listed struct {
 }
 
 // list stores a tick's items and then their manifest, so that no entry names
-// a body that is not there. Asked again, it stores what is new and writes the
-// manifest anew.
+// a body that is not there, and the cursor last, so that nothing that was
+// lost on the way counts as listed. Asked again, it stores what is new and
+// writes the manifest anew.
 func (h *Handler) list(ctx context.Context, env pipeline.Envelope) (function.Reply, error) {
 	tick, err := function.Envelope{Envelope: env}.Checked()
 	if err != nil {
@@ -41,8 +43,13 @@ func (h *Handler) list(ctx context.Context, env pipeline.Envelope) (function.Rep
 	if _, ok := h.fetch.Intakes[tick.Recipe]; !ok {
 		return reply, pipeline.PhaseMisbehave.Error("recipe is not built in")
 	}
-	out := h.fetch.List(ctx, tick, h.clients[tick.Recipe])
-	if reply.Code = pipeline.FromPhase(out.Code); reply.Code != pipeline.OK {
+	cursors := h.config.Cursors(tick.Recipe)
+	cursor, _, err := cursors.Get(ctx, tick.Feed())
+	if err != nil {
+		return reply, phaseError(err)
+	}
+	out := h.fetch.List(ctx, fetch.Asked{Tick: tick, Cursor: cursor, Client: h.clients[tick.Recipe]})
+	if reply.Code = pipeline.FromList(out.Code); reply.Code != pipeline.OK {
 		return reply, nil
 	}
 	entries := make([]Entry, len(out.Items))
@@ -69,8 +76,13 @@ func (h *Handler) list(ctx context.Context, env pipeline.Envelope) (function.Rep
 		return reply, pipeline.PhaseMisbehave.Error("manifest could not be encoded")
 	}
 	reply.Answer = listed{function.Good, len(entries), out.Left}
-	if out.Left > 0 {
-		reply.Counts = []function.Count{{Name: "ItemsLeft", Dimension: "recipe", Value: tick.Recipe, Times: out.Left}}
+	for name, n := range map[string]int{"ItemsLeft": out.Left, "ItemsUnchanged": out.Unchanged, "ItemsGone": out.Gone} {
+		if n > 0 {
+			reply.Counts = append(reply.Counts, function.Count{Name: name, Dimension: "recipe", Value: tick.Recipe, Times: n})
+		}
 	}
-	return reply, phaseError(h.config.Manifests(tick.Recipe).Put(ctx, tick.Run, manifest))
+	if err := h.config.Manifests(tick.Recipe).Put(ctx, tick.Run, manifest); err != nil {
+		return reply, phaseError(err)
+	}
+	return reply, phaseError(cursors.Put(ctx, tick.Feed(), out.Cursor))
 }

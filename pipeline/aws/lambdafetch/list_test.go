@@ -60,8 +60,8 @@ func TestManifestNamesStoredItemsOnceEach(t *testing.T) {
 			t.Errorf("entry %d: %v, body %q", i, one.Check(), w.bodies[e.Run])
 		}
 	}
-	if last := len(w.stored) - 1; last != 2 || w.stored[last] != "manifest "+env.Run {
-		t.Errorf("stored %v, want the manifest last", w.stored)
+	if last := len(w.stored) - 1; last != 3 || w.stored[last-1] != "manifest "+env.Run || w.stored[last] != "cursor "+env.Feed() {
+		t.Errorf("stored %v, want the manifest after the items and the cursor last", w.stored)
 	}
 	if !slices.Equal(w.hosts, []string{"feed.example.com:443"}) {
 		t.Errorf("the client reaches %v", w.hosts)
@@ -92,6 +92,24 @@ func TestMostItemsAreStored(t *testing.T) {
 	}
 }
 
+// The next tick is listed from where the last one left off, and what that did
+// not have to read is counted.
+func TestTheNextTickBeginsAtTheCursor(t *testing.T) {
+	t.Parallel()
+	w, h, _ := begin(t)
+	later := tick("notes")
+	for i := range 3 {
+		r, code, err := askTick(t, h, later)
+		if err != nil || code != "" || len(r.Counts) != min(i, 1) || i > 0 && (r.Counts[0].Name != "ItemsUnchanged" || r.Counts[0].Times != i) {
+			t.Errorf("tick %d: got %+v, %s, %v", i, r.Counts, code, err)
+		}
+	}
+	w.kept = client.RetryableError{}
+	if _, _, err := askTick(t, h, later); (err != client.RetryableError{}) {
+		t.Errorf("a cursor that is not stored: %v, want the tick to be asked again", err)
+	}
+}
+
 func TestATicksFaultsAreCodesOfThePhase(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -105,6 +123,7 @@ func TestATicksFaultsAreCodesOfThePhase(t *testing.T) {
 		"a throttled item":     {tick("notes"), func(w *world) { w.item = client.RetryableError{} }, "", true},
 		"a denied item":        {tick("notes"), func(w *world) { w.item = pipeline.StoreFailed.Error("zz9") }, pipeline.PhaseMisbehave, false},
 		"a throttled manifest": {tick("notes"), func(w *world) { w.put = client.RetryableError{} }, "", true},
+		"a throttled cursor":   {tick("notes"), func(w *world) { w.lost = client.RetryableError{} }, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -116,7 +116,7 @@ func (b builder) batch(own Own, n Batches) {
 	b.lambda(list, b.Fetch, b.limits.Fetch, object{"tick.$": "$.envelope"}, listed)
 	const count = "$.answer.items"
 	counted := func(t test, next string) choice { return choice{and(present(count), isNumber(count), t), next} }
-	b.verdict(listed, fetchPhase, counted(isCount(count, 0), finish), counted(atLeast(count, 1), address))
+	b.verdict(listed, listPhase, counted(isCount(count, 0), finish), counted(atLeast(count, 1), address))
 	b.states[address] = state{
 		Type: "Pass", Next: items,
 		Parameters: object{"envelope.$": "$.envelope", "key.$": "States.Format('manifest/{}/{}.json', $.envelope.recipe, $.envelope.run)"},

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -166,6 +167,7 @@ type phase uint8
 const (
 	admitPhase phase = iota + 1
 	fetchPhase
+	listPhase
 	extractPhase
 	actPhase
 )
@@ -175,13 +177,9 @@ const (
 func (p phase) codes() []pipeline.Code {
 	switch p {
 	case fetchPhase, extractPhase:
-		var codes []pipeline.Code
-		for _, c := range sorted(pipeline.Codes()) {
-			if pipeline.FromPhase(c) == c {
-				codes = append(codes, c)
-			}
-		}
-		return codes
+		return passed(pipeline.FromPhase)
+	case listPhase:
+		return passed(pipeline.FromList)
 	case admitPhase:
 		return admitCodes
 	case actPhase:
@@ -192,6 +190,11 @@ func (p phase) codes() []pipeline.Code {
 	default:
 		return nil
 	}
+}
+
+// passed lists the codes that a filter lets through.
+func passed(filter func(pipeline.Code) pipeline.Code) []pipeline.Code {
+	return sorted(slices.DeleteFunc(pipeline.Codes(), func(c pipeline.Code) bool { return filter(c) != c }))
 }
 
 // admitCodes are what act ends a run with on its envelope alone.

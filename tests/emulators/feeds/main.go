@@ -38,8 +38,8 @@ func recipe() *pipeline.Recipe {
 
 var intake = fetch.Intake{
 	Source: "feed", Profile: fence.ProfileIntake, Instruction: "Say a or b.", Limits: fence.Limits{MessageMaxBytes: 1 << 14, ContextMaxBytes: 1 << 16},
-	List: func(context.Context, pipeline.Envelope, *http.Client) ([][]byte, error) {
-		return [][]byte{[]byte("one zq7marker"), []byte("bad zq7marker"), []byte("two"), []byte("one zq7marker"), make([]byte, fetch.MaxItemBytes+1)}, nil
+	List: func(context.Context, fetch.Asked) (fetch.Listed, error) {
+		return fetch.Listed{Items: [][]byte{[]byte("one zq7marker"), []byte("bad zq7marker"), []byte("two"), []byte("one zq7marker"), make([]byte, fetch.MaxItemBytes+1)}}, nil
 	},
 	Elements: func(_ pipeline.Envelope, item []byte) (fetch.Bundle, error) {
 		if string(item[:3]) == "bad" {
