@@ -44,9 +44,12 @@ func (a *App) explainEntry(ctx context.Context, from prompts, entry store.Entry,
 	if err != nil {
 		return err
 	}
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "run %s  %s  %s\n", r.Run, r.Recipe, env.Target)
-	fmt.Fprintf(out, "  event    %s %s by %s (%s), body sha256 %s…\n", env.Source, env.Target.Event, env.Actor.ID, env.Actor.Kind, env.BodySHA256[:12])
+	out, what := &strings.Builder{}, "body"
+	if env.Item != "" {
+		what = "item"
+	}
+	fmt.Fprintf(out, "run %s  %s  %s\n", r.Run, r.Recipe, env.Place())
+	fmt.Fprintf(out, "  event    %s %s by %s (%s), %s sha256 %s…\n", env.Source, env.Target.Event, env.Actor.ID, env.Actor.Kind, what, env.Content()[:12])
 	object, found, err := from.Prompt(ctx, r.Run, entry.Mode)
 	if err != nil {
 		return err

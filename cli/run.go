@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 )
 
 const runUsage = `Usage: decant run [--live] [--json] [--github EVENT] EVENT...
+       decant run [--live] [--json] --recipe NAME --item FILE...
 
 Run runs events through the recipes that handle them. An EVENT is a file that
 holds one HTTP event as API Gateway and function URLs send it, or - for
@@ -29,6 +31,10 @@ standard input. Outcomes are staged: shown and not written.
   --json           print one run.v1 object a line
   --github EVENT   the files are bare payloads of GitHub's event EVENT, as
                    issues or issue_comment; they are trusted local files
+  --recipe NAME    with --item, the recipe that takes the items
+  --item           the files are bare items of the recipe: an advisory, a mail,
+                   or a document of many, as a feed. Each item is a run, of
+                   which nobody vouches for what it says: it is unverified
   --grants FILE    who holds trigger; by default grants/grants.json in the
                    state directory
   --jobs N         events under way at once, 1 to 1024; by default 128
@@ -52,7 +58,8 @@ const (
 type runOptions struct {
 	live, json, unsandboxed bool
 	kinds                   kindsFlag
-	github, grants          string
+	github, grants, recipe  string
+	item                    bool
 	jobs                    int
 }
 
@@ -72,6 +79,8 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
 	flags.StringVar(&o.github, "github", "", "")
+	flags.StringVar(&o.recipe, "recipe", "", "")
+	flags.BoolVar(&o.item, "item", false, "")
 	flags.StringVar(&o.grants, "grants", "", "")
 	flags.IntVar(&o.jobs, "jobs", defaultJobs, "")
 	files, err := a.parse(flags, runUsage, args)
@@ -82,6 +91,12 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("run: want at least one event, a file or -")
 	case len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f != "-" })) > 1:
 		return 0, usagef("run: want standard input once, got - more than once")
+	case o.item != (o.recipe != ""):
+		return 0, usagef("run: --recipe and --item go together: the items of a recipe")
+	case o.item && o.github != "":
+		return 0, usagef("run: want --github or --item, got both")
+	case o.item && !slices.Contains(a.itemRecipes(), o.recipe):
+		return 0, usagef("run: --recipe %.32s: want one of %s", o.recipe, strings.Join(a.itemRecipes(), ", "))
 	case o.jobs < 1 || o.jobs > maxJobs:
 		return 0, usagef("run: --jobs %d: want 1 to %d", o.jobs, maxJobs)
 	case len(o.kinds) > 0 && !o.live:
@@ -103,7 +118,7 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 // input: that may come from anywhere.
 func (a *App) secrets(o runOptions, files []string) events.Secrets {
 	current, previous := a.Getenv("DECANT_GITHUB_SECRET"), a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")
-	if current == "" && previous == "" && o.github == "" && !(o.live && slices.Contains(files, "-")) {
+	if current == "" && previous == "" && o.github == "" && !o.item && !(o.live && slices.Contains(files, "-")) {
 		fmt.Fprintln(a.Stderr, "decant: DECANT_GITHUB_SECRET is not set: verifying with the documented secret of the sample events")
 		current = events.SampleSecret
 	}
@@ -198,6 +213,13 @@ func worse(a, b int) int {
 }
 
 func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, secrets events.Secrets, file string) answered {
+	if o.item {
+		results, err := a.runItems(ctx, engine, o.recipe, file)
+		if err != nil {
+			results = []local.Result{local.Rejected(codeOf(err))}
+		}
+		return answered{file: file, err: err, results: results}
+	}
 	d, err := a.receive(o, secrets, file)
 	if err != nil {
 		return answered{file: file, err: err, results: []local.Result{local.Rejected(codeOf(err))}}
@@ -205,17 +227,58 @@ func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, s
 	return answered{file: file, results: engine.Deliver(ctx, d)}
 }
 
+// itemRecipes lists the recipes that take bare items: those that no delivery
+// of GitHub's starts, which have --github.
+func (a *App) itemRecipes() []string {
+	var names []string
+	for _, p := range a.Pipelines {
+		if p.Intake.Source != events.GitHub {
+			names = append(names, p.Recipe.Name())
+		}
+	}
+	return names
+}
+
+// runItems runs the items of one file.
+func (a *App) runItems(ctx context.Context, engine *local.Engine, recipe, file string) ([]local.Result, error) {
+	in, err := a.open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	document, err := events.ReadBody(in)
+	if err != nil {
+		return nil, err
+	}
+	b := engine.Given(ctx, recipe, document)
+	if b.Reason != pipeline.OK {
+		return nil, b.Reason.Error("no item could be read of it")
+	}
+	if b.Left > 0 {
+		fmt.Fprintf(a.Stderr, "decant: %s: %d items are beyond the bounds of a batch\n", terminal.Line(file), b.Left)
+	}
+	return b.Items, nil
+}
+
+// open opens a file, or standard input for -.
+func (a *App) open(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(a.Stdin), nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, pipeline.MalformedEvent.Error("%v", err)
+	}
+	return f, nil
+}
+
 // receive reads one file and verifies it, as the ingress does a request.
 func (a *App) receive(o runOptions, secrets events.Secrets, file string) (events.Delivery, error) {
-	in := a.Stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return events.Delivery{}, pipeline.MalformedEvent.Error("%v", err)
-		}
-		defer f.Close()
-		in = f
+	in, err := a.open(file)
+	if err != nil {
+		return events.Delivery{}, err
 	}
+	defer in.Close()
 	if o.github != "" {
 		body, err := events.ReadBody(in)
 		if err != nil {

@@ -35,9 +35,12 @@ type Bundle struct {
 // Intake is what fetch knows of a recipe: where its text comes from and how
 // the turn is put.
 type Intake struct {
-	Source      string // the source's name, as "github"
-	Elements    func(pipeline.Envelope, []byte) (Bundle, error)
-	List        Lister // the items of a tick, for a recipe with schedules
+	Source   string // the source's name, as "github"
+	Elements func(pipeline.Envelope, []byte) (Bundle, error)
+	List     Lister // the items of a tick, for a recipe with schedules
+	// Items are those of a document that a person gives as a file; nil where the
+	// document is the item.
+	Items       func(document []byte) ([][]byte, error)
 	Profile     fence.Profile
 	Instruction string // the recipe author's own words: the voice, unless a person's message is
 	Scaffold    string // plain text by the recipe's author
@@ -86,15 +89,10 @@ func (h *Handler) Fetch(ctx context.Context, in Input) Output {
 	if err == nil {
 		return out
 	}
-	var fault *pipeline.Fault
-	switch {
-	case errors.As(err, &fault) && fault.Code != pipeline.OK && fault.Code.Known():
-		return Output{Code: fault.Code}
-	case errors.Is(err, fence.ErrTriggerTooLarge):
+	if errors.Is(err, fence.ErrTriggerTooLarge) {
 		return Output{Code: pipeline.TriggerTooLarge}
-	default:
-		return Output{Code: pipeline.Unreadable}
 	}
+	return Output{Code: faultCode(err)}
 }
 
 func (h *Handler) fetch(ctx context.Context, in Input) (out Output, err error) {

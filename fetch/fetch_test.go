@@ -257,6 +257,7 @@ func TestDigestChangesWithEachField(t *testing.T) {
 		},
 		"Elements": nil, // code, which has no digest
 		"List":     nil, // code
+		"Items":    nil, // code
 	}
 	seen := map[string]string{noteIntake().Digest(): "nothing"}
 	if again := noteIntake().Digest(); seen[again] == "" {

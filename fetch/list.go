@@ -67,11 +67,7 @@ func (h *Handler) List(ctx context.Context, asked Asked) Listing {
 	}
 	all, err := intake.List(ctx, asked)
 	if err != nil {
-		var fault *pipeline.Fault
-		if errors.As(err, &fault) && fault.Code != pipeline.OK && fault.Code.Known() {
-			return Listing{Code: fault.Code}
-		}
-		return Listing{Code: pipeline.Unreadable}
+		return Listing{Code: faultCode(err)}
 	}
 	if len(all.Cursor) > MaxCursorBytes {
 		return Listing{Code: pipeline.SourceTooLarge}
@@ -79,6 +75,32 @@ func (h *Handler) List(ctx context.Context, asked Asked) Listing {
 	l := Bounded(all.Items)
 	l.Unchanged, l.Gone, l.Cursor = all.Unchanged, all.Gone, all.Cursor
 	return l
+}
+
+// Items answers the items of a document that was given for a recipe. Its only
+// failures are codes.
+func (h *Handler) Items(recipe string, document []byte) Listing {
+	intake, ok := h.Intakes[recipe]
+	switch {
+	case !ok:
+		return Listing{Code: pipeline.UnknownRecipe}
+	case intake.Items == nil:
+		return Bounded([][]byte{document})
+	}
+	items, err := intake.Items(document)
+	if err != nil {
+		return Listing{Code: faultCode(err)}
+	}
+	return Bounded(items)
+}
+
+// faultCode is the code of what could not be read.
+func faultCode(err error) pipeline.Code {
+	var fault *pipeline.Fault
+	if errors.As(err, &fault) && fault.Code != pipeline.OK && fault.Code.Known() {
+		return fault.Code
+	}
+	return pipeline.Unreadable
 }
 
 // Bounded keeps of items, in their order, each once and what the bounds take.

@@ -120,3 +120,31 @@ func TestItemsContentIsTheItem(t *testing.T) {
 		}
 	}
 }
+
+// A document is one item where an intake does not say otherwise.
+func TestADocumentsItemsOrACode(t *testing.T) {
+	t.Parallel()
+	whole, halves := noteIntake(), noteIntake()
+	halves.Items = func(d []byte) ([][]byte, error) {
+		if len(d) < 2 {
+			return nil, errors.New(noteText)
+		}
+		return [][]byte{d[:len(d)/2], d[len(d)/2:]}, nil
+	}
+	for name, c := range map[string]struct {
+		h        *Handler
+		recipe   string
+		document string
+		items    int
+		code     pipeline.Code
+	}{
+		"one":            {handlerOf(whole, holders{}), "notes", "ab", 1, pipeline.OK},
+		"two":            {handlerOf(halves, holders{}), "notes", "ab", 2, pipeline.OK},
+		"an error":       {handlerOf(halves, holders{}), "notes", "a", 0, pipeline.Unreadable},
+		"another recipe": {handlerOf(whole, holders{}), "others", "ab", 0, pipeline.UnknownRecipe},
+	} {
+		if l := c.h.Items(c.recipe, []byte(c.document)); l.Code != c.code || len(l.Items) != c.items {
+			t.Errorf("%s: got %d items and %q, want %d and %q", name, len(l.Items), l.Code, c.items, c.code)
+		}
+	}
+}

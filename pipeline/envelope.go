@@ -267,8 +267,7 @@ func (e Envelope) Feed() string { return runID("decant feed id v1\n", e.Recipe, 
 // e, and the item's digest and run. The target stays e's, which is
 // configuration; an item says nothing of where it is written.
 func (e Envelope) OfItem(item []byte) Envelope {
-	sum := sha256.Sum256(item)
-	e.Item = hex.EncodeToString(sum[:])
+	e.Item = hexDigest(sha256.Sum256(item))
 	e.Run = e.runID()
 	return e
 }
@@ -303,12 +302,14 @@ func DecodeEnvelope(b []byte) (Envelope, error) {
 	return e, e.Check()
 }
 
+func hexDigest(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }
+
 // NewEnvelope makes the envelope of one verified body for one recipe.
 func NewEnvelope(recipe, recipeDigest, source string, body []byte, actor Actor, channel string, target Target, received time.Time) Envelope {
 	sum := sha256.Sum256(body)
 	return Envelope{
 		Schema: EnvelopeSchema, Run: RunID(recipe, source, sum), Recipe: recipe, RecipeDigest: recipeDigest,
-		Source: source, BodySHA256: hex.EncodeToString(sum[:]), Actor: actor, Channel: channel, Target: target,
+		Source: source, BodySHA256: hexDigest(sum), Actor: actor, Channel: channel, Target: target,
 		Received: received.UTC().Truncate(time.Millisecond),
 	}
 }

@@ -145,3 +145,32 @@ func TestEachItemHasAPlaceOfItsOwn(t *testing.T) {
 		t.Errorf("got %s", e.Place())
 	}
 }
+
+// What a person gives has the place of the same item of a schedule, is nobody's
+// word, and is one run however often it is given.
+func TestAGivenItemHasTheScheduledItemsPlace(t *testing.T) {
+	t.Parallel()
+	s := noteSpec()
+	s.Events, s.Schedules = []Event{{Name: Tick}}, []Schedule{{Name: "nightly", Channel: "feed:sample"}}
+	r := Build(s)
+	digest := strings.Repeat("ab", 32)
+	given, err := r.Given(digest, []byte("one"), noon)
+	if err != nil || given.Check() != nil {
+		t.Fatalf("got %v, %v", err, given.Check())
+	}
+	ticked := NewEnvelope(r.Name(), digest, TickSource, []byte("{}"), Actor{ScheduleActor, System}, "feed:sample", Target{Event: Tick}, noon).OfItem([]byte("one"))
+	if given.Place() != ticked.Place() || given.Run == ticked.Run || given.Actor.ID != GivenActor || given.Feed() != ticked.Feed() {
+		t.Errorf("got %+v beside %+v", given, ticked)
+	}
+	if again, _ := r.Given(digest, []byte("one"), noon.AddDate(1, 0, 0)); again.Run != given.Run {
+		t.Errorf("got runs %s and %s of the same bytes", given.Run, again.Run)
+	}
+	s.Events, s.Schedules = []Event{{Name: "mail.received"}}, nil
+	if e, err := Build(s).Given(digest, nil, noon); err != nil || e.Check() != nil || e.Target.Event != "mail.received" || e.Channel != GivenChannel {
+		t.Errorf("without schedules: %+v, %v, %v", e, err, e.Check())
+	}
+	s.Events = nil
+	if _, err := Build(s).Given(digest, nil, noon); err == nil {
+		t.Error("a recipe without events takes an item")
+	}
+}

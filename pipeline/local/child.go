@@ -217,6 +217,8 @@ func fetchHandler(pipelines []Pipeline, c childConfig, client *http.Client) hand
 			return h.Fetch(ctx, *q.Fetch), pipeline.OK
 		case q.List != nil:
 			return h.List(ctx, fetch.Asked{Tick: q.List.Tick, Cursor: q.List.Cursor, Client: client}), pipeline.OK
+		case q.Items != nil:
+			return h.Items(q.Items.Recipe, q.Items.Document), pipeline.OK
 		default:
 			return nil, pipeline.PhaseMisbehave
 		}

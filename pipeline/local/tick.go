@@ -117,27 +117,66 @@ func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b
 	if code := pipeline.FromList(a.list.Code); code != pipeline.OK {
 		return code
 	}
-	listing := fetch.Bounded(a.list.Items)
 	if len(a.list.Cursor) > fetch.MaxCursorBytes {
 		return pipeline.PhaseMisbehave
 	}
-	b.Left = max(a.list.Left, 0) + listing.Left
 	b.Unchanged, b.Gone = max(a.list.Unchanged, 0), max(a.list.Gone, 0)
-	b.Items = make([]Result, len(listing.Items))
-	limit := make(chan struct{}, itemsTogether)
-	var running sync.WaitGroup
-	for i, item := range listing.Items {
-		limit <- struct{}{}
-		running.Go(func() {
-			b.Items[i] = e.run(ctx, p, env.OfItem(item), item)
-			<-limit
-		})
-	}
-	running.Wait()
+	e.runItems(ctx, p, a.list, b, env.OfItem)
 	for _, r := range b.Items {
 		if r.Reason == pipeline.Stopped || r.Reason == pipeline.StoreFailed {
 			return r.Reason // it may not be durable
 		}
 	}
 	return e.keep("cursor", func() error { return e.cursors.Put(ctx, env.Feed(), a.list.Cursor) })
+}
+
+// runItems runs what a fetch child listed, which is bounded once more.
+func (e *Engine) runItems(ctx context.Context, p Pipeline, l fetch.Listing, b *Batch, envelope func(item []byte) pipeline.Envelope) {
+	listing := fetch.Bounded(l.Items)
+	b.Left = max(l.Left, 0) + listing.Left
+	b.Items = make([]Result, len(listing.Items))
+	limit := make(chan struct{}, itemsTogether)
+	var running sync.WaitGroup
+	for i, item := range listing.Items {
+		limit <- struct{}{}
+		running.Go(func() {
+			b.Items[i] = e.run(ctx, p, envelope(item), item)
+			<-limit
+		})
+	}
+	running.Wait()
+}
+
+// Given runs each item of a document that a person gave as a file. Which items
+// it has is for a fetch child of the unverified to say: nobody vouches for
+// what stands in it. A document that gives none is rejected with its code.
+func (e *Engine) Given(ctx context.Context, recipe string, document []byte) Batch {
+	p, ok := e.pipelines[recipe]
+	if !ok {
+		return Batch{Result: Rejected(pipeline.UnknownRecipe)}
+	}
+	env, err := p.Recipe.Given(e.digests[recipe], document, e.config.Clock())
+	if err != nil {
+		return Batch{Result: Rejected(pipeline.UnhandledEvent)}
+	}
+	l := fetch.Listing{Items: [][]byte{document}}
+	if p.Intake.Items != nil {
+		a, code := e.ask(ctx, e.fetches[true], "items", request{Run: env.Run, Items: &itemsInput{recipe, document}})
+		if code == pipeline.OK {
+			code = pipeline.FromList(a.list.Code)
+		}
+		if code != pipeline.OK {
+			return Batch{Result: Rejected(code)}
+		}
+		l = a.list
+	}
+	var b Batch
+	e.runItems(ctx, p, l, &b, func(item []byte) pipeline.Envelope {
+		one, _ := p.Recipe.Given(e.digests[recipe], item, env.Received) // as it gave one for the document
+		return one
+	})
+	if len(b.Items) == 0 && b.Left > 0 {
+		b.Result = Rejected(pipeline.BodyTooLarge)
+	}
+	return b
 }

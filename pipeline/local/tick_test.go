@@ -57,6 +57,12 @@ func feedPipeline(name string) Pipeline {
 				items, err := feedItems[name]()
 				return fetch.Listed{Items: items, Cursor: append(asked.Cursor, '+'), Unchanged: len(asked.Cursor)}, err
 			},
+			Items: func(document []byte) ([][]byte, error) {
+				if string(document) == "unreadable" {
+					return nil, pipeline.SourceMalformed.Error("SECRETWORD")
+				}
+				return bytes.Split(document, []byte("\n")), nil
+			},
 			Elements: func(_ pipeline.Envelope, item []byte) (fetch.Bundle, error) {
 				switch string(item) {
 				case "panic":
@@ -260,5 +266,37 @@ func TestARecipeWithSchedulesWantsAList(t *testing.T) {
 	p.Intake.List = nil
 	if _, err := Open(Config{Dir: t.TempDir()}, p); err == nil || !strings.Contains(err.Error(), "want an Intake with a List") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A document that a person gave is as foreign as any other: which items it has
+// is for a child to say, each is a run of the unverified, and a bad one ends
+// alone.
+func TestItemsOfAGivenDocumentAreRunsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Config{Live: true}, feedPipeline("feed"))
+	b := e.Given(context.Background(), "feed", []byte("one\nexit\ntwo\none"))
+	if b.Reason != pipeline.OK || len(b.Items) != 3 || b.Left != 0 {
+		t.Fatalf("got %s with %d items, %d left out", b.Reason, len(b.Items), b.Left)
+	}
+	for i, want := range []pipeline.Code{pipeline.OK, pipeline.PhaseDied, pipeline.OK} {
+		if r := b.Items[i]; r.Reason != want || r.Label != plan.Unverified {
+			t.Errorf("item %d: got %s under %s, want %s", i, r.Reason, r.Label, want)
+		}
+	}
+	again := e.Given(context.Background(), "feed", []byte("two"))
+	if len(again.Items) != 1 || again.Items[0].Run != b.Items[2].Run || !again.Items[0].Recorded {
+		t.Errorf("got %+v, want the run of the same bytes", again.Items)
+	}
+	if rows := ledgerRows(t, e, "notes"); len(rows) != 2 || !strings.HasPrefix(rows[0].Key, "feed:sample#") {
+		t.Errorf("got rows %v, want the place of the schedule's items", rows)
+	}
+	for document, want := range map[string]pipeline.Code{"unreadable": pipeline.SourceMalformed, strings.Repeat("x", fetch.MaxItemBytes+1): pipeline.BodyTooLarge} {
+		if b := e.Given(context.Background(), "feed", []byte(document)); b.Reason != want || len(b.Items) != 0 || b.Run != "" {
+			t.Errorf("%.10s: got %s with %d items, want %s", document, b.Reason, len(b.Items), want)
+		}
+	}
+	if b := e.Given(context.Background(), "none", nil); b.Reason != pipeline.UnknownRecipe {
+		t.Errorf("got %s", b.Reason)
 	}
 }

@@ -31,6 +31,7 @@ type request struct {
 	Run     string         `json:"run"`
 	Fetch   *fetch.Input   `json:"fetch,omitzero"`
 	List    *listInput     `json:"list,omitzero"`
+	Items   *itemsInput    `json:"items,omitzero"`
 	Extract *extract.Input `json:"extract,omitzero"`
 	Context *contextInput  `json:"context,omitzero"`
 	Acts    []question     `json:"acts,omitzero"`
@@ -40,6 +41,12 @@ type request struct {
 type listInput struct {
 	Tick   pipeline.Envelope `json:"tick"`
 	Cursor []byte            `json:"cursor,omitzero"`
+}
+
+// itemsInput is a document whose items fetch is asked for.
+type itemsInput struct {
+	Recipe   string `json:"recipe"`
+	Document []byte `json:"document"`
 }
 
 // reply is one line from child to parent: an answer in the phase's own form,
@@ -74,7 +81,7 @@ func (r reply) decoded(q request) (answers, bool) {
 	switch {
 	case q.Fetch != nil:
 		into = &a.fetch
-	case q.List != nil:
+	case q.List != nil, q.Items != nil:
 		into = &a.list
 	case q.Extract != nil:
 		into = &a.extract
