@@ -23,7 +23,10 @@ func SplitQuotes(text string) (own string, quotes []string) {
 	depth := 0 // of blockquote elements
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
-		lower := strings.ToLower(line)
+		lower := ""
+		if depth > 0 || strings.Contains(line, "<") {
+			lower = strings.ToLower(line)
+		}
 		switch {
 		case depth > 0 || strings.Contains(lower, "<blockquote"):
 			quoted[i] = true
@@ -44,7 +47,7 @@ func SplitQuotes(text string) (own string, quotes []string) {
 				continue
 			}
 			return gather(lines, quoted, next)
-		case separator.MatchString(trim(line)) || startsHeaders(lines[i:]):
+		case isSeparator(trim(line)) || startsHeaders(lines[i:]):
 			return gather(lines, quoted, i)
 		}
 	}
@@ -73,6 +76,11 @@ var attribution = regexp.MustCompile(`(?i)^(?:` +
 	`|در .{0,200}[0-9۰-۹@].{0,200}نوشت\s?[:：]` +
 	`)$`)
 
+// isAttribution matches only what has a digit or an address, which most lines lack.
+func isAttribution(line string) bool {
+	return strings.ContainsAny(line, "0123456789@۰۱۲۳۴۵۶۷۸۹") && attribution.MatchString(line)
+}
+
 // attributionLen gives how many lines, one or two, an attribution at the start of lines takes; 0 where there is none.
 func attributionLen(lines []string) int {
 	const longest = 1024 // bytes of an attribution
@@ -81,12 +89,12 @@ func attributionLen(lines []string) int {
 	case first == "" || len(first) > longest:
 		return 0
 	case endsInColon(first):
-		if attribution.MatchString(first) {
+		if isAttribution(first) {
 			return 1
 		}
 	case len(lines) > 1 && len(lines[1]) <= longest:
 		second := trim(lines[1])
-		if endsInColon(second) && !attribution.MatchString(second) && attribution.MatchString(first+" "+second) {
+		if endsInColon(second) && !isAttribution(second) && isAttribution(first+" "+second) {
 			return 2
 		}
 	}
@@ -103,6 +111,11 @@ var separator = regexp.MustCompile(`(?i)^(?:` +
 	`|begin forwarded message:` +
 	`)$`)
 
+// isSeparator matches only what begins as a separator does.
+func isSeparator(line string) bool {
+	return line != "" && (line[0] == '-' || line[0] == 'b' || line[0] == 'B') && separator.MatchString(line)
+}
+
 var (
 	fromHeader = regexp.MustCompile(`(?i)^\*?(?:from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|از)\s?[:：]`)
 	dateHeader = regexp.MustCompile(`(?i)^\*?(?:sent|date|gesendet|datum|envoyé|enviado|fecha|data|inviato|verzonden|skickat|wysłano|отправлено|дата|发送时间|日期|送信日時|تاریخ)\s?[:：]`)
@@ -112,7 +125,7 @@ var (
 // startsHeaders reports whether lines start with the headers of a mail: From, then within four lines a date and a
 // receiver or subject.
 func startsHeaders(lines []string) bool {
-	if !fromHeader.MatchString(trim(lines[0])) {
+	if first := lines[0]; !strings.Contains(first, ":") && !strings.Contains(first, "：") || !fromHeader.MatchString(trim(first)) {
 		return false
 	}
 	date, to := false, false

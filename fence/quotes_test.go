@@ -3,6 +3,8 @@ package fence
 import (
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestSplitQuotesTakesForeignWordsOut(t *testing.T) {
@@ -83,6 +85,25 @@ func FuzzSplitQuotesLosesNothing(f *testing.F) {
 			if isMarked(l) {
 				t.Fatal("a marked line counts as own")
 			}
+		}
+	})
+}
+
+// What a line must have to be looked at closely costs no match.
+func TestNoLineThatMatchesIsPassedOver(t *testing.T) {
+	t.Parallel()
+	parts := []string{"on ", "On ", "am ", "در ", "1", "۱", "@", " x ", "<a@b>", " wrote", "写道", " نوشت", ":", "：", "-----", "--", "BEGIN", "begin forwarded message", "Original Message", "From", "von", "*", " "}
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 9).Draw(t, "parts"), "")
+		if got, want := isAttribution(line), attribution.MatchString(line); got != want {
+			t.Fatalf("%q is an attribution: %t, want %t", line, got, want)
+		}
+		if got, want := isSeparator(line), separator.MatchString(line); got != want {
+			t.Fatalf("%q is a separator: %t, want %t", line, got, want)
+		}
+		thread := []string{line, "date: x", "to: y"}
+		if got, want := startsHeaders(thread), fromHeader.MatchString(trim(line)); got != want {
+			t.Fatalf("%q starts headers: %t, want %t", line, got, want)
 		}
 	})
 }
