@@ -9,6 +9,7 @@ ignore (
 
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
+	github.com/andybalholm/cascadia v1.3.5
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.276.0
 	github.com/aws/aws-lambda-go v1.55.1
 	github.com/aws/aws-sdk-go-v2 v1.48.0
@@ -34,7 +35,9 @@ require (
 	github.com/landlock-lsm/go-landlock v0.11.2
 	github.com/rivo/uniseg v0.4.7
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	github.com/tdewolff/parse/v2 v2.25.0
 	go.yaml.in/yaml/v4 v4.0.0-rc.2
+	golang.org/x/image v0.48.0
 	golang.org/x/sys v0.50.0
 	golang.org/x/text v0.44.0
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78
