@@ -164,6 +164,17 @@ func (c Code) CarriesOn() bool {
 	}
 }
 
+// MayPass reports whether a run that ended with the code may end otherwise if
+// it is tried again as it is: what stood in its way was not in what it read.
+func (c Code) MayPass() bool {
+	switch c {
+	case NoAnswer, PhaseDied, PhaseTimeout, PhaseUnready, StoreFailed, Paused, OverBudget:
+		return true
+	default:
+		return false
+	}
+}
+
 // HTTP returns the status (RFC 9110) that an ingress answers with.
 func (c Code) HTTP() int {
 	switch c {

@@ -173,3 +173,14 @@ func TestFaultCarriesItsCode(t *testing.T) {
 		t.Errorf("a fault without detail says %q", got)
 	}
 }
+
+// What may pass was not in what the run read, nor decided of it.
+func TestWhatMayPassIsOutsideTheRun(t *testing.T) {
+	t.Parallel()
+	want := []Code{NoAnswer, PhaseDied, PhaseTimeout, PhaseUnready, StoreFailed, Paused, OverBudget}
+	for _, c := range Codes() {
+		if c.MayPass() != slices.Contains(want, c) {
+			t.Errorf("%s may pass: %t", c, c.MayPass())
+		}
+	}
+}

@@ -39,9 +39,9 @@ const openingBytes = 500
 const featureVersion = "learned.features.v1"
 
 const (
-	bits    = 18 // of a bucket; shared features have 2^bits rows, and their copies for groups as many
-	buckets = 1 << bits
-	rows    = 2 * buckets
+	hashBits = 18 // of a bucket; shared features have 2^hashBits rows, and their copies for groups as many
+	buckets  = 1 << hashBits
+	rows     = 2 * buckets
 )
 
 // document is an item's features before any model: in each space the buckets with how often, at most 255.
@@ -84,7 +84,7 @@ func (r *reader) close(s space) {
 
 func (r *reader) add(h uint64) {
 	h = (h ^ r.salt) * 0xff51afd7ed558ccd
-	b := uint32((h ^ h>>32) * 0xc4ceb9fe1a85ec53 >> (64 - bits))
+	b := uint32((h ^ h>>32) * 0xc4ceb9fe1a85ec53 >> (64 - hashBits))
 	switch n := r.counts[b]; n {
 	case 0:
 		r.counts[b] = 1

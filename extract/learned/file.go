@@ -18,12 +18,12 @@ const MaxFile = 64 << 20
 
 // The file: magic; the length of the header in 4 bytes, little endian; the header, JSON; the rarities; the weights of each field;
 // the SHA-256 of all that. Rarities and weights are the number of rows that are not all zero in 4 bytes, and these: how many rows
-// after the one before as a uvarint, then one byte for a rarity or two a choice, little endian, for weights.
+// after the one before as a uvarint, then one byte for a rarity, or one a choice for weights.
 const (
-	magic      = "decant-learned-model-1\n"
+	magic      = "decant-learned-model-2\n"
 	schema     = "learned.v1"
 	maxHeader  = 256 << 10 // bytes
-	maxWeights = 1 << 25   // of all fields together: 64 MiB
+	maxWeights = 1 << 25   // of all fields together: 32 MiB
 )
 
 // header is what a file says in words.
@@ -88,13 +88,13 @@ func (f *field) appendWeights(out []byte) []byte {
 	out = binary.LittleEndian.AppendUint32(out, 0)
 	last := -1
 	for row := range rows {
-		w := f.weights[row*n:][:n]
-		if !slices.ContainsFunc(w, func(x int16) bool { return x != 0 }) {
+		w := f.weights[row*stride(n):][:n]
+		if !slices.ContainsFunc(w, func(x int8) bool { return x != 0 }) {
 			continue
 		}
 		out = binary.AppendUvarint(out, uint64(row-last))
 		for _, x := range w {
-			out = binary.LittleEndian.AppendUint16(out, uint16(x))
+			out = append(out, byte(x))
 		}
 		last = row
 		count++
@@ -184,7 +184,7 @@ func readHeader(words []byte) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if weights += rows * len(f.seen); weights > maxWeights {
+		if weights += rows * stride(len(f.seen)); weights > maxWeights {
 			return nil, errFile(fmt.Sprintf("at most %d weights", maxWeights))
 		}
 		m.fields = append(m.fields, f)
@@ -231,10 +231,10 @@ func (e *headerEntry) field() (field, error) {
 // readWeights takes a field's weights from the front of b.
 func (f *field) readWeights(b []byte) ([]byte, error) {
 	n := len(f.seen)
-	f.weights = make([]int16, rows*n)
-	return readRows(b, rows, 2*n, func(row int, b []byte) {
-		for i := range n {
-			f.weights[row*n+i] = int16(binary.LittleEndian.Uint16(b[2*i:]))
+	f.weights = make([]int8, rows*stride(n))
+	return readRows(b, rows, n, func(row int, b []byte) {
+		for i, x := range b {
+			f.weights[row*stride(n)+i] = int8(x)
 		}
 	})
 }

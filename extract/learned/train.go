@@ -123,7 +123,7 @@ func prepare(s *shape.Shape, spec Spec, list []Row) (*Model, [][]int, error) {
 			return nil, nil, fmt.Errorf("learned: field %s: want at least two choices with %d rows each, got %d", name, spec.Folds, len(f.seen))
 		}
 		m.fields = append(m.fields, f)
-		if total += rows * len(f.seen); total > maxWeights {
+		if total += rows * stride(len(f.seen)); total > maxWeights {
 			return nil, nil, fmt.Errorf("learned: want at most %d choices of all fields together", maxWeights/rows)
 		}
 	}
@@ -192,19 +192,20 @@ func (t *trainer) fit(m *Model, train []int) {
 	}
 }
 
-// quantise keeps weights in 16 bits.
+// quantise keeps weights in 8 bits.
 func (f *field) quantise(w []float32) {
 	top := float32(0)
 	for _, x := range w {
 		top = max(top, x, -x)
 	}
-	f.scale, f.weights = 1, make([]int16, len(w))
+	n, wide := len(f.seen), stride(len(f.seen))
+	f.scale, f.weights = 1, make([]int8, rows*wide)
 	if top == 0 {
 		return
 	}
-	f.scale = top / math.MaxInt16
+	f.scale = top / math.MaxInt8
 	for i, x := range w {
-		f.weights[i] = int16(math.Round(float64(x / f.scale)))
+		f.weights[i/n*wide+i%n] = int8(math.Round(float64(x / f.scale)))
 	}
 }
 

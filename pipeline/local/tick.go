@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"decant.dev/act"
 	"decant.dev/act/plan"
@@ -21,6 +22,7 @@ type Batch struct {
 	Result             // of the tick itself, which performs no action
 	Items     []Result // in the order in which they were listed; empty where the tick was recorded before
 	Left      int      // items beyond the bounds of a batch
+	Again     []Result // items of earlier ticks that had been missed, and were tried once more
 	Unchanged int      // items that an earlier tick listed, and that are the same
 	Gone      int      // items that an earlier tick listed, and that are there no more
 }
@@ -106,6 +108,9 @@ func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b
 		return code
 	}
 	b.Label = label
+	if code := e.missed(ctx, env, b); code != pipeline.OK {
+		return code
+	}
 	cursor, _, err := e.cursors.Get(ctx, env.Feed())
 	if err != nil {
 		return pipeline.StoreFailed
@@ -128,6 +133,33 @@ func (e *Engine) items(ctx context.Context, p Pipeline, env pipeline.Envelope, b
 		}
 	}
 	return e.keep("cursor", func() error { return e.cursors.Put(ctx, env.Feed(), a.list.Cursor) })
+}
+
+// Bounds of what a tick tries again.
+const (
+	missedFor  = 7 * 24 * time.Hour // since an item's run was begun first
+	missedMost = 100                // items at one tick
+)
+
+// missed tries the items of earlier ticks again that ended with what may have
+// passed, from their stored bytes: whatever the source lists now.
+func (e *Engine) missed(ctx context.Context, tick pipeline.Envelope, b *Batch) pipeline.Code {
+	entries, err := e.journal.Missed(ctx, tick.Recipe, e.mode, e.config.Clock().Add(-missedFor), missedMost)
+	if err != nil {
+		return pipeline.StoreFailed
+	}
+	for _, entry := range entries {
+		env, err := pipeline.DecodeEnvelope(entry.Envelope)
+		if err != nil || env.Item == "" || env.Feed() != tick.Feed() {
+			continue
+		}
+		r, err := e.resume(ctx, entry)
+		if err != nil {
+			return pipeline.StoreFailed
+		}
+		b.Again = append(b.Again, r)
+	}
+	return pipeline.OK
 }
 
 // runItems runs what a fetch child listed, which is bounded once more.

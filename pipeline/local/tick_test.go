@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -298,5 +299,47 @@ func TestItemsOfAGivenDocumentAreRunsOfTheirOwn(t *testing.T) {
 	}
 	if b := e.Given(context.Background(), "none", nil); b.Reason != pipeline.UnknownRecipe {
 		t.Errorf("got %s", b.Reason)
+	}
+}
+
+// An item that was missed is tried again at the next tick although the source
+// lists it no more; one that is bad in itself is not.
+func TestAMissedItemIsTriedAgainWhateverTheFeedSays(t *testing.T) { // ISDuBA#975
+	t.Parallel()
+	var passed atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	e := openEngine(t, Config{Live: true, Clock: clock}, feedPipeline("feed"))
+	unready := e.extracts[true].name
+	e.extracts[true].name = "no such phase"
+	if b := e.Tick(context.Background(), nightly("feed")); len(b.Items) != 6 || b.Items[0].Reason != pipeline.PhaseUnready || len(b.Again) != 0 {
+		t.Fatalf("got %+v, want items that were missed", b.Items)
+	}
+	e.extracts[true].name = unready
+	passed.Store(int64(time.Hour))
+	feed := e.pipelines["feed"]
+	later := nightly("feed")
+	later.Instant = later.Instant.Add(time.Hour)
+	var b Batch
+	env, err := later.Envelope(feed.Recipe, e.digests["feed"], time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := e.missed(context.Background(), env, &b); code != pipeline.OK {
+		t.Fatal(code)
+	}
+	done := 0
+	for _, r := range b.Again {
+		if r.Status == pipeline.Done {
+			done++
+		}
+	}
+	if done != 3 || len(ledgerRows(t, e, "notes")) != 3 {
+		t.Errorf("got %d of %d items done, want each honest one", done, len(b.Again))
+	}
+	other := env
+	other.Channel = "feed:other"
+	b = Batch{}
+	if code := e.missed(context.Background(), other, &b); code != pipeline.OK || len(b.Again) != 0 {
+		t.Errorf("got %s, %d items of another feed", code, len(b.Again))
 	}
 }

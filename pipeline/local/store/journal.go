@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"decant.dev/pipeline"
@@ -69,7 +71,21 @@ CREATE INDEX IF NOT EXISTS runs_waiting ON runs (run) WHERE mode = 'live' AND st
 var journalLater = []string{
 	`ALTER TABLE runs ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0`,
 	`CREATE INDEX IF NOT EXISTS runs_kept ON runs (updated) WHERE forgotten = 0`,
+	`CREATE INDEX IF NOT EXISTS runs_missed ON runs (recipe, mode, created) WHERE ` + missed,
 }
+
+// missed is a run that may pass if it is tried again: the condition of an index,
+// and so a text and no arguments.
+var missed = func() string {
+	var words []string
+	for _, c := range pipeline.Codes() {
+		if c.MayPass() {
+			words = append(words, "'"+string(c)+"'")
+		}
+	}
+	slices.Sort(words)
+	return "code IN (" + strings.Join(words, ", ") + ")"
+}()
 
 const entryColumns = `run, mode, recipe, state, status, code, label, envelope, structure, trace, actions, created, updated`
 
@@ -175,6 +191,14 @@ func (j *Journal) Waiting(ctx context.Context) ([]Entry, error) {
 func (j *Journal) Unsettled(ctx context.Context, from, to time.Time) ([]Entry, error) {
 	return j.query(ctx, `WHERE mode = 'live' AND state = 'ended' AND code IN (?, ?, ?) AND updated BETWEEN ? AND ? ORDER BY rowid`,
 		pipeline.SinkUnavailable, pipeline.InFlight, pipeline.OutcomeUnknown, from.UnixMilli(), to.UnixMilli())
+}
+
+// Missed returns the runs of a recipe that were begun since an instant, ended
+// with a code that may pass, and were left alone since for as long as they had
+// been tried before, so that the tries grow rare; at most limit, oldest first.
+func (j *Journal) Missed(ctx context.Context, recipe string, mode Mode, since time.Time, limit int) ([]Entry, error) {
+	return j.query(ctx, `WHERE recipe = ? AND mode = ? AND created >= ? AND `+missed+` AND ? - updated >= updated - created ORDER BY created LIMIT ?`,
+		recipe, mode, since.UnixMilli(), j.clock().UnixMilli(), limit)
 }
 
 // Before returns the runs that were last changed before an instant and of which

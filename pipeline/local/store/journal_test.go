@@ -152,3 +152,50 @@ func TestOnlyLiveRunsAreUnfinishedOldestFirst(t *testing.T) {
 		t.Errorf("after a new start: got %v, want %v", got, want)
 	}
 }
+
+// Of every code, only what may pass is tried again, and ever more rarely.
+func TestMissedRunsAreTriedEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 9, 2, 9, 0, 0, 0, time.UTC)
+	now := start
+	j := openJournal(t, t.TempDir(), func() time.Time { return now })
+	want := 0
+	for i, c := range pipeline.Codes() {
+		env := envelope(i)
+		ok(t, j.Begin(background, LiveMode, env))
+		ok(t, j.Ended(background, env.Run, LiveMode, End{Status: c.Status(), Code: c}))
+		if c.MayPass() {
+			want++
+		}
+	}
+	if got, err := j.Missed(background, "notes", LiveMode, start, 100); err != nil || len(got) != want {
+		t.Errorf("got %d runs, %v; want %d", len(got), err, want)
+	}
+	for _, other := range []struct {
+		recipe string
+		mode   Mode
+		since  time.Time
+	}{{"others", LiveMode, start}, {"notes", StagedMode, start}, {"notes", LiveMode, start.Add(time.Second)}} {
+		if got, err := j.Missed(background, other.recipe, other.mode, other.since, 100); err != nil || len(got) != 0 {
+			t.Errorf("%+v: got %d runs, %v", other, len(got), err)
+		}
+	}
+	tries := 0
+	for hour := 1; hour <= 7*24; hour++ {
+		now = start.Add(time.Duration(hour) * time.Hour)
+		entries, err := j.Missed(background, "notes", LiveMode, start, 1)
+		ok(t, err)
+		if len(entries) == 0 {
+			continue
+		}
+		tries++
+		for i, c := range pipeline.Codes() {
+			env := envelope(i)
+			ok(t, j.Begin(background, LiveMode, env))
+			ok(t, j.Ended(background, env.Run, LiveMode, End{Status: c.Status(), Code: c}))
+		}
+	}
+	if tries < 5 || tries > 12 {
+		t.Errorf("tried %d times in a week of hours, want a number of doublings", tries)
+	}
+}
