@@ -217,3 +217,6 @@ func Quote(name string, q *shape.Quote) Column {
 	}
 	return Column{name, handle(q.Handle())}
 }
+
+// Joined is a column holding what a template says.
+func Joined(name string, t Template) Column { return Column{name, t.v} }
