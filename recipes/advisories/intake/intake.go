@@ -13,9 +13,13 @@ import (
 	"decant.dev/fetch/feed"
 )
 
+var hosts = []string{"vuln.go.dev:443"}
+
 // Intake reads advisories in OSV form.
 var Intake = fetch.Intake{
 	Source:      "osv",
+	Hosts:       hosts,
+	List:        feed.Lister(feed.Config{URL: "https://vuln.go.dev/index/vulns.json", Hosts: hosts, Format: feed.OSV}),
 	Elements:    feed.OSVElements,
 	Items:       func(document []byte) ([][]byte, error) { return feed.Items(feed.OSV, document) },
 	Profile:     fence.ProfileIntake,

@@ -1,0 +1,105 @@
+package feed
+
+import (
+	"iter"
+	"slices"
+
+	"decant.dev/fetch"
+)
+
+// page is one answer of a source.
+type page struct {
+	fresh      bool // false: nothing has changed since the validators were given
+	body       []byte
+	validators validators
+	more       bool // there are pages behind it that were not asked for
+}
+
+// listing is one tick: what a source has is held against what was listed.
+type listing struct {
+	source   string
+	document document
+	before   cursor
+}
+
+// read lists the items of a source's pages, in their order, each that is new or
+// edited. What was left out because a batch takes no more is not remembered,
+// nor are the validators then: the source shows it again at the next tick.
+func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
+	var (
+		after  cursor
+		listed fetch.Listed
+		size   int
+		left   bool // items are left for the next tick
+		whole  = true
+		first  = true
+		had    []seen // what stands there now
+		known  = map[seen]bool{}
+	)
+	for p, err := range pages {
+		switch {
+		case err != nil:
+			return fetch.Listed{}, err
+		case first && !p.fresh:
+			return l.unchanged(p)
+		case first:
+			after.validators = p.validators
+		}
+		first = false
+		whole = !p.more
+		entries, err := l.document.entries(p.body)
+		if err != nil {
+			return fetch.Listed{}, err
+		}
+		for _, e := range entries {
+			s := see(l.source, e)
+			if known[s] {
+				continue // twice in one document, or moved to the next page meanwhile
+			}
+			known[s] = true
+			had = append(had, s)
+			switch {
+			case l.before.has(s):
+				after.entries = append(after.entries, s)
+			case len(e.raw) > fetch.MaxItemBytes:
+				listed.Items = append(listed.Items, e.raw) // the batch counts it as left out, once
+				after.entries = append(after.entries, s)
+			case len(listed.Items) >= fetch.MaxItems || size+len(e.raw) > fetch.MaxListBytes:
+				left = true
+			default:
+				size += len(e.raw)
+				listed.Items = append(listed.Items, e.raw)
+				after.entries = append(after.entries, s)
+			}
+		}
+	}
+	slices.SortFunc(had, compare)
+	for _, old := range l.before.entries {
+		at, same := slices.BinarySearchFunc(had, old, compare)
+		named := at < len(had) && had[at].key == old.key || at > 0 && had[at-1].key == old.key
+		switch {
+		case same:
+			listed.Unchanged++
+		case named: // edited
+		case whole:
+			listed.Gone++
+		case len(after.entries) < MaxEntries: // it may stand behind the pages that were read
+			after.entries = append(after.entries, old)
+		}
+	}
+	slices.SortFunc(after.entries, compare)
+	if left {
+		after.validators = validators{}
+	}
+	var err error
+	listed.Cursor, err = after.encode()
+	return listed, err
+}
+
+// unchanged is a tick at which a source says that nothing has changed. Its new
+// validators are kept.
+func (l listing) unchanged(p page) (fetch.Listed, error) {
+	l.before.validators = p.validators
+	kept, err := l.before.encode()
+	return fetch.Listed{Unchanged: len(l.before.entries), Cursor: kept}, err
+}
