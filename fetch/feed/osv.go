@@ -3,6 +3,7 @@ package feed
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,6 +97,9 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 		}
 		if f.Package.Name == "" || f.Package.Ecosystem == "" {
 			return unreadable("each package with its ecosystem and name")
+		}
+		if strings.ContainsFunc(f.Package.Ecosystem+f.Package.Name, unicode.IsControl) {
+			return unreadable("names of packages on one line")
 		}
 		ecosystem, _, _ := strings.Cut(f.Package.Ecosystem, ":")
 		ecosystems, names = once(ecosystems, ecosystem), once(names, f.Package.Name)
