@@ -74,11 +74,11 @@ func ItemElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	title, a := readable(i.Title)
 	summary, b := readable(i.Summary)
 	content, c := readable(i.Content)
+	if i.Plain != "" {
+		content = i.Plain
+	}
 	if content == "" {
 		summary, content = "", summary
-	}
-	if title == "" && content == "" {
-		return fetch.Bundle{}, pipeline.Unreadable.Error("item of %d bytes: want a title or a text", len(raw))
 	}
 	var e builder
 	e.fields("link", i.Links)
@@ -94,6 +94,9 @@ func ItemElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	e.field("title", title)
 	if content != "" {
 		e.add(fence.OriginFeedItem, "", content)
+	}
+	if len(e.elements) == 0 {
+		return fetch.Bundle{}, pipeline.Unreadable.Error("item of %d bytes: want one that says something", len(raw))
 	}
 	return fetch.Bundle{Elements: e.elements}, nil
 }

@@ -1,10 +1,12 @@
 package feed
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
 	"decant.dev/fetch"
+	"decant.dev/pipeline"
 )
 
 // page is one answer of a source.
@@ -20,6 +22,9 @@ type listing struct {
 	source   string
 	document document
 	before   cursor
+	// record asks for what an entry of the list stands for; nil where the entry
+	// is the item.
+	record func(entry) ([]byte, error)
 }
 
 // read lists the items of a source's pages, in their order, each that is new or
@@ -30,7 +35,7 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 		after  cursor
 		listed fetch.Listed
 		size   int
-		left   bool // items are left for the next tick
+		left   error // why items are left for the next tick
 		whole  = true
 		first  = true
 		had    []seen // what stands there now
@@ -58,14 +63,22 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 			}
 			known[s] = true
 			had = append(had, s)
-			switch {
-			case l.before.has(s):
+			if l.before.has(s) {
 				after.entries = append(after.entries, s)
+				continue
+			}
+			if l.record != nil && left == nil && len(listed.Items) < fetch.MaxItems {
+				if e.raw, left = l.whole(e); left != nil {
+					continue
+				}
+			}
+			switch {
+			case left != nil:
 			case len(e.raw) > fetch.MaxItemBytes:
 				listed.Items = append(listed.Items, e.raw) // the batch counts it as left out, once
 				after.entries = append(after.entries, s)
 			case len(listed.Items) >= fetch.MaxItems || size+len(e.raw) > fetch.MaxListBytes:
-				left = true
+				left = errFull
 			default:
 				size += len(e.raw)
 				listed.Items = append(listed.Items, e.raw)
@@ -88,12 +101,34 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 		}
 	}
 	slices.SortFunc(after.entries, compare)
-	if left {
+	if left != nil && left != errFull && len(listed.Items) == 0 {
+		return fetch.Listed{}, left
+	}
+	if left != nil {
 		after.validators = validators{}
 	}
 	var err error
 	listed.Cursor, err = after.encode()
 	return listed, err
+}
+
+// errFull means that a batch takes no more.
+var errFull = errors.New("the batch is full")
+
+// whole asks for the record of an entry. One that its source refuses, or that
+// is none, does not hold up the others: the entry is listed in its place as a
+// list of itself, which no recipe reads, so that its run is quarantined. Any
+// other error says that the source is asked no further.
+func (l listing) whole(e entry) ([]byte, error) {
+	raw, err := l.record(e)
+	var fault *pipeline.Fault
+	if errors.As(err, &fault) {
+		switch fault.Code {
+		case pipeline.SourceRefused, pipeline.SourceTooLarge, pipeline.SourceMalformed:
+			return slices.Concat([]byte{'['}, e.raw, []byte{']'}), nil
+		}
+	}
+	return raw, err
 }
 
 // unchanged is a tick at which a source says that nothing has changed. Its new

@@ -3,11 +3,16 @@ package feed
 import (
 	"context"
 	"iter"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/fetch"
 	"decant.dev/fetch/web"
+	"decant.dev/pipeline"
 )
 
 // Config is one source.
@@ -19,6 +24,11 @@ type Config struct {
 	// an item's id stands in it, by default /id. A CSV's id is of the column that
 	// ID names: /id is the column "id".
 	Pointer, ID jsontext.Pointer
+	// Record is where the record of an entry stands, with {id} in the place of
+	// its id, for a source whose list only names its items, as an index does. It
+	// is asked for where the entry is new or was edited. Empty is a list that
+	// holds the items.
+	Record string
 	// Paging is how the source parts its list; the zero value is one document.
 	Paging web.Paging
 	Limits web.Limits // of package web, with its defaults
@@ -39,8 +49,38 @@ func Lister(c Config) fetch.Lister {
 		}
 		before, _ := decodeCursor(asked.Cursor) // of another version, or lost: anew
 		l := listing{source: c.URL, document: document{c.Format, c.Pointer, c.ID}, before: before}
+		if c.Record != "" {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, recordsFor)
+			defer cancel()
+			l.record = func(e entry) ([]byte, error) { return c.record(ctx, client, e) }
+		}
 		return l.read(c.pages(ctx, client, before.validators))
 	}
+}
+
+// recordsFor bounds how long one tick asks for records. What is left is asked
+// for at the next.
+const recordsFor = 30 * time.Second
+
+// idForm is the ids that an address is made of: none that is a step in a path.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+
+// record asks for the record of an entry, in canonical form.
+func (c Config) record(ctx context.Context, client *web.Client, e entry) ([]byte, error) {
+	if !idForm.MatchString(e.id) {
+		return nil, pipeline.SourceMalformed.Error("id of %d bytes: want one that may stand in an address", len(e.id))
+	}
+	p, err := client.Get(ctx, strings.ReplaceAll(c.Record, "{id}", url.PathEscape(e.id)), web.Validators{})
+	if err != nil {
+		return nil, err
+	}
+	doc := text(p.Body)
+	if !shallow(doc) {
+		return nil, malformed(doc, "a record in JSON")
+	}
+	one, _ := value(doc, "")
+	return document{}.entry(one).raw, nil
 }
 
 // pages asks for a source's pages.

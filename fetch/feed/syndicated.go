@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mmcdole/gofeed"
 )
 
@@ -20,6 +21,7 @@ type Item struct {
 	Title      string   `json:"title,omitzero"`
 	Summary    string   `json:"summary,omitzero"`
 	Content    string   `json:"content,omitzero"`
+	Plain      string   `json:"plain,omitzero"` // the content where it is no HTML
 	Published  string   `json:"published,omitzero"`
 	Updated    string   `json:"updated,omitzero"`
 	Authors    []string `json:"authors,omitzero"` // names, and addresses in <>
@@ -30,16 +32,14 @@ type Item struct {
 
 func decimal(n int) string { return strconv.Itoa(n) }
 
-// syndicated reads a feed.
+// syndicated reads a feed. JSON Feed is read here, item by item: the library
+// reads all or nothing, and panics on an item that is null.
 func syndicated(body []byte) ([]entry, error) {
 	if nesting(body) > maxDepth {
 		return nil, malformed(body, "a feed that is not nested deeper than 1000")
 	}
 	if gofeed.DetectFeedType(bytes.NewReader(body)) == gofeed.FeedTypeJSON {
-		body = text(body)
-		if !shallow(body) {
-			return nil, malformed(body, "a feed in JSON, not nested deeper than 1000")
-		}
+		return jsonFeed(text(body))
 	}
 	f, err := gofeed.NewParser().Parse(bytes.NewReader(body))
 	if err != nil {
@@ -60,21 +60,84 @@ func syndicated(body []byte) ([]entry, error) {
 	return entries, nil
 }
 
+// jsonItem is what is read of an item of JSON Feed
+// (https://www.jsonfeed.org/version/1.1/).
+type jsonItem struct {
+	URL         string       `json:"url"`
+	ExternalURL string       `json:"external_url"`
+	Title       string       `json:"title"`
+	HTML        string       `json:"content_html"`
+	Text        string       `json:"content_text"`
+	Summary     string       `json:"summary"`
+	Published   string       `json:"date_published"`
+	Modified    string       `json:"date_modified"`
+	Author      jsonAuthor   `json:"author"` // version 1
+	Authors     []jsonAuthor `json:"authors"`
+	Tags        []string     `json:"tags"`
+	Attachments []struct {
+		URL string `json:"url"`
+	} `json:"attachments"`
+}
+
+type jsonAuthor struct {
+	Name string `json:"name"`
+}
+
+// jsonFeed reads a JSON Feed. An item that is not of its form is listed as it
+// is.
+func jsonFeed(doc []byte) ([]entry, error) {
+	entries, err := document{id: "/id"}.list(doc, "/items")
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
+		var j jsonItem
+		if jsontext.Value(e.raw).Kind() != '{' || json.Unmarshal(e.raw, &j) != nil {
+			continue
+		}
+		item := Item{
+			Schema: ItemSchema, ID: e.id, Title: j.Title, Summary: j.Summary, Content: j.HTML, Published: j.Published, Updated: j.Modified,
+			Categories: filled(j.Tags), Links: filled([]string{j.URL, j.ExternalURL}),
+		}
+		if item.Content == "" {
+			item.Plain = j.Text
+		}
+		if item.ID == "" && len(item.Links) > 0 {
+			item.ID = item.Links[0]
+		}
+		for _, a := range append([]jsonAuthor{j.Author}, j.Authors...) {
+			item.Authors = append(item.Authors, filled([]string{a.Name})...)
+		}
+		for _, a := range j.Attachments {
+			item.Enclosures = append(item.Enclosures, filled([]string{a.URL})...)
+		}
+		raw, err := json.Marshal(item)
+		if err != nil {
+			continue
+		}
+		entries[i] = entry{id: item.ID, raw: raw}
+	}
+	return entries, nil
+}
+
+// filled are the texts that are not empty, in UTF-8.
+func filled(in []string) (out []string) {
+	for _, s := range in {
+		if s != "" {
+			out = append(out, clean(s))
+		}
+	}
+	return out
+}
+
+func clean(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
 func itemOf(i *gofeed.Item) Item {
-	clean := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 	item := Item{
 		Schema: ItemSchema, ID: clean(i.GUID), Title: clean(i.Title), Summary: clean(i.Description), Content: clean(i.Content),
 		Published: clean(i.Published), Updated: clean(i.Updated),
 	}
-	all := func(in []string) (out []string) {
-		for _, s := range in {
-			if s != "" {
-				out = append(out, clean(s))
-			}
-		}
-		return out
-	}
-	item.Links, item.Categories = all(i.Links), all(i.Categories)
+	item.Links, item.Categories = filled(i.Links), filled(i.Categories)
 	if item.ID == "" && len(item.Links) > 0 {
 		item.ID = item.Links[0]
 	}

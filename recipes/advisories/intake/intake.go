@@ -15,11 +15,18 @@ import (
 
 var hosts = []string{"vuln.go.dev:443"}
 
+// source is the Go vulnerability database: an index of ids with the instants
+// at which they were modified, and a record each
+// (https://go.dev/doc/security/vuln/database).
+var source = feed.Config{
+	URL: "https://vuln.go.dev/index/vulns.json", Record: "https://vuln.go.dev/ID/{id}.json", Hosts: hosts, Format: feed.JSON,
+}
+
 // Intake reads advisories in OSV form.
 var Intake = fetch.Intake{
 	Source:      "osv",
 	Hosts:       hosts,
-	List:        feed.Lister(feed.Config{URL: "https://vuln.go.dev/index/vulns.json", Hosts: hosts, Format: feed.OSV}),
+	List:        feed.Lister(source),
 	Elements:    feed.OSVElements,
 	Items:       func(document []byte) ([][]byte, error) { return feed.Items(feed.OSV, document) },
 	Profile:     fence.ProfileIntake,
