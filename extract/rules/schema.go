@@ -97,7 +97,7 @@ func fieldsOf(s *shape.Shape) ([]field, error) {
 			x.kind = fieldOther
 		}
 		if x.expr != "" {
-			re, err := regexp.Compile(p.Pattern)
+			re, err := regexp.Compile(x.expr)
 			if err != nil {
 				return nil, fmt.Errorf("field %s: pattern of the shape: %w", f.Name, err)
 			}
