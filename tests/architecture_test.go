@@ -53,6 +53,7 @@ var forbidden = []struct {
 	{"/act/queue", phasesDeny, "a queue of files opens no connection"},
 	{"/act/github", sinksDeny, "a sink is part of act"},
 	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
+	{"/recipes/advisories", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
@@ -64,6 +65,7 @@ var forbidden = []struct {
 	{"/extract/internal/attempt", []string{module + "/"}, "it asks again whatever is asked"},
 	{"/extract/learned", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
+	{"/fetch/feed", []string{module + "/act", module + "/extract/rules", module + "/events", module + "/pipeline/local", "os/exec", "database/sql"}, "a feed is part of fetch"},
 	{"/fetch/htmltext", []string{module + "/", "net/http", "os/exec", "database/sql"}, "a text is made of bytes alone"},
 	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
@@ -113,12 +115,14 @@ var allowed = map[string][]string{
 	"/extract/bedrock":          {module + "/act/plan"},
 	"/extract/internal/attempt": {module + "/extract/internal/attempt"},
 	"/fetch":                    {module + "/act/plan"},
+	"/fetch/feed":               {module + "/act/plan"},
 	"/fetch/htmltext":           {module + "/fetch/htmltext"},
 	"/events":                   {module + "/act/plan"},
 	"/fence":                    {module + "/fence"},
 	"/fence/conformance":        {module + "/fence", module + "/fence/conformance"},
 	"/infra/authority":          {module + "/infra/authority"},
 	"/extract/shape":            {module + "/extract/shape"},
+	"/recipes/advisories":       {module + "/recipes/advisories"},
 	"/recipes/issues":           {module + "/recipes/issues"},
 	"/pipeline/local/server":    {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
 	"/pipeline/runcontext":      {module + "/act/plan", module + "/extract/shape"},
@@ -166,7 +170,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/issues/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/advisories/intake", "/recipes/issues/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}
