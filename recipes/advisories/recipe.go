@@ -56,18 +56,26 @@ var Recipe = pipeline.New(pipeline.Spec[Advisory]{
 	Readers:   plan.Anyone, // advisories are published
 	Budgets: []plan.Budget{
 		{Measure: plan.Runs, Per: plan.PerSource, Window: time.Hour, Limit: 2000},
+		{Measure: plan.Actions, Kind: plan.KindGitHubIssue, Per: plan.PerSource, Window: 24 * time.Hour, Limit: 40},
 		{Measure: plan.CarriedBits, Per: plan.PerSource, Window: 24 * time.Hour, Limit: 128 << 20}, // 16 MiB
 	},
 	MaxDecide: 15, MaxCarry: 9600, // bits: 1,000 and 400 characters of ASCII, and 7 tokens
 })
 
 var policy = plan.Policy{
-	plan.KindTableRow: plan.Always(plan.Auto),
+	plan.KindTableRow:    plan.Always(plan.Auto),
+	plan.KindGitHubIssue: plan.Always(plan.Auto),
 }
 
-// decide is the plan: a row for each advisory.
+// Repository is where issues about the dependencies are opened.
+const Repository = "octo-org/sample"
+
+// decide is the plan: a row for each advisory, and an issue for one that
+// matters, unless it was withdrawn. An issue names the advisory by its id
+// alone: what else a stranger wrote stays in the row, and so does what would
+// make the list of outcomes longer than a reader's patience.
 func decide(a Advisory, at plan.Target) []plan.Action {
-	return []plan.Action{plan.TableRow{Table: "advisories", Key: at.Ref(), Columns: []plan.Column{
+	actions := []plan.Action{plan.TableRow{Table: "advisories", Key: at.Ref(), Columns: []plan.Column{
 		plan.Token("id", a.ID),
 		plan.Joined("aliases", names(a.Aliases)),
 		plan.Quote("package", a.Package),
@@ -77,6 +85,32 @@ func decide(a Advisory, at plan.Target) []plan.Action {
 		plan.Text("matters", a.Matters),
 		plan.Text("action", a.Action),
 	}}}
+	if a.Matters == MattersNo || a.Action == ActionNone {
+		return actions
+	}
+	return append(actions, plan.GitHubIssue{Repository: Repository, Title: title(a), Body: body(a, at)})
+}
+
+// title names the advisory.
+func title(a Advisory) plan.Template {
+	if a.ID == nil {
+		return plan.Say("Advisory without an id of a known form")
+	}
+	return plan.Say("Advisory: ", a.ID)
+}
+
+// body says what there is to do, and where the rest stands.
+func body(a Advisory, at plan.Target) plan.Template {
+	text := "An advisory names one of the dependencies in the version that is used."
+	if a.Matters == MattersMaybe {
+		text = "An advisory names one of the dependencies. Whether the version that is used is affected has to be looked up."
+	}
+	if a.Action == ActionUpgrade {
+		text += " Upgrade to a version that mends it."
+	} else {
+		text += " No version mends it yet."
+	}
+	return plan.Say(text+"\n\nPackage, versions, severity and other ids stand in the table advisories, in the row ", at.Ref(), ".")
 }
 
 // names are aliases with ", " between.
