@@ -247,6 +247,18 @@ func TestOneBadAdvisoryIsQuarantinedAlone(t *testing.T) {
 	}
 }
 
+func TestTheSampleAdvisories(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../../events/advisory-osv.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, codes := through(t, Rules(), raw)
+	if !slices.Equal(codes, []pipeline.Code{pipeline.OK, pipeline.OK, pipeline.Unreadable}) || list[0].Matters != "yes" || list[1].Matters != "no" || list[1].Severity != "medium" {
+		t.Errorf("got %+v, %q", list, codes)
+	}
+}
+
 func TestFieldsOfOtherDatabases(t *testing.T) {
 	t.Parallel()
 	long := `"affected":[` + strings.TrimSuffix(strings.Repeat(`{"package":{"ecosystem":"npm","name":"%s"}},`, 300), ",") + `]`
