@@ -47,14 +47,14 @@ type Source struct {
 
 // Take decides a field by a record's field as it is: the elements of origin record_field with the name From, oldest first. It
 // is exact, and reads nothing between the lines. A token, text or quote is the first whole text that fits; a list of tokens
-// is each that fits, once; a choice is the label of the first text that is listed. A choice that is not taken is left to a
-// Choice of the same field.
+// is each that fits, once; a choice is the label of the first text that is listed, or that is a label itself where none are:
+// of an enum, a whole number of its range, true or false. A choice that is not taken is left to a Choice of the same field.
 type Take struct {
 	ID, Field, From string
 	// Sep parts what a text lists. Of a text that is too long the longest beginning that ends before a Sep is taken;
 	// without, none of it.
 	Sep    string
-	Labels map[string]string // of a choice: texts in lower case, each with its label
+	Labels map[string]string // of a choice: texts in lower case, each with its label; nil where texts are labels
 }
 
 // Match decides a choice by what a configuration lists. Each element of origin record_field with the name From names one

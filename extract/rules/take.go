@@ -53,8 +53,11 @@ func (x *Extractor) take(elements []fence.Element, t *take) verdict {
 		e := elements[i]
 		switch f.kind {
 		case fieldChoice:
-			if label, ok := t.Labels[strings.ToLower(strings.TrimSpace(e.Text))]; ok {
-				at := slices.Index(f.labels, label)
+			label := e.Text
+			if t.Labels != nil {
+				label = t.Labels[strings.ToLower(strings.TrimSpace(e.Text))]
+			}
+			if at := slices.Index(f.labels, label); at >= 0 {
 				return verdict{raw: f.appendLabel(nil, at), label: at, steps: []extract.Step{step(e, len(e.Text))}}
 			}
 		case fieldTokens:
@@ -148,8 +151,8 @@ func (c *compiler) take(t Take) {
 	c.from(t.ID, t.From)
 	switch f.kind {
 	case fieldChoice:
-		if len(t.Labels) == 0 {
-			c.fault("rule %s: want texts with the labels that they mean", t.ID)
+		if t.Labels != nil && len(t.Labels) == 0 {
+			c.fault("rule %s: want texts with the labels that they mean, or none for the labels themselves", t.ID)
 		}
 		for _, text := range slices.Sorted(maps.Keys(t.Labels)) {
 			if !slices.Contains(f.labels, t.Labels[text]) {

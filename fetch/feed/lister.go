@@ -20,10 +20,10 @@ type Config struct {
 	URL    string   // https, of a host of Hosts
 	Hosts  []string // "host:port", as the intake's
 	Format Format
-	// Pointer is where the list stands in a document of format JSON; ID is where
-	// an item's id stands in it, by default /id. A CSV's id is of the column that
-	// ID names: /id is the column "id".
-	Pointer, ID jsontext.Pointer
+	// Pointer is where the list stands in a document of format JSON; IDPointer is
+	// where an item's id stands in it, by default /id. A CSV's id is of the column
+	// that IDPointer names: /id is the column "id".
+	Pointer, IDPointer jsontext.Pointer
 	// Record is where the record of an entry stands, with {id} in the place of
 	// its id, for a source whose list only names its items, as an index does. It
 	// is asked for where the entry is new or was edited. Empty is a list that
@@ -39,8 +39,8 @@ type Config struct {
 // says that nothing has changed costs one request. Its errors are those of
 // package web, and those of Items.
 func Lister(c Config) fetch.Lister {
-	if c.ID == "" {
-		c.ID = "/id"
+	if c.IDPointer == "" {
+		c.IDPointer = "/id"
 	}
 	return func(ctx context.Context, asked fetch.Asked) (fetch.Listed, error) {
 		client, err := web.New(asked.Client, c.Hosts, c.Limits)
@@ -48,7 +48,7 @@ func Lister(c Config) fetch.Lister {
 			return fetch.Listed{}, err
 		}
 		before, _ := decodeCursor(asked.Cursor) // of another version, or lost: anew
-		l := listing{source: c.URL, document: document{c.Format, c.Pointer, c.ID}, before: before}
+		l := listing{source: c.URL, document: document{c.Format, c.Pointer, c.IDPointer}, before: before}
 		if c.Record != "" {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, recordsFor)

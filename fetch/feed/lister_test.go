@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
@@ -157,13 +158,14 @@ func TestMemoryAtTheBound(t *testing.T) {
 		done, ended := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(ended)
+			look := time.NewTicker(time.Millisecond)
+			defer look.Stop()
 			for {
 				select {
 				case <-done:
 					return
-				default:
+				case <-look.C:
 					peak.Store(max(peak.Load(), heap()))
-					runtime.Gosched()
 				}
 			}
 		}()
