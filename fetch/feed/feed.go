@@ -51,11 +51,16 @@ type entry struct {
 	raw []byte // canonical JSON, or what stands there if it is none
 }
 
-// Items reads the items of a document that was given as a file, each in the
-// form that Elements reads. A feed's are canonical JSON of their own. A
-// document that is not of its format is [pipeline.SourceMalformed].
-func Items(format Format, body []byte) ([][]byte, error) {
-	entries, err := document{format: format, id: "/id"}.entries(body)
+// Items reads the items of a document that was given as a file: [Config.Items]
+// where nothing but the format has to be said.
+func Items(format Format, body []byte) ([][]byte, error) { return Config{Format: format}.Items(body) }
+
+// Items reads the items of a document of the source's form that was given as a
+// file, each in the form that the elements are made of. A feed's are canonical
+// JSON of their own. A document that is not of its format is
+// [pipeline.SourceMalformed].
+func (c Config) Items(body []byte) ([][]byte, error) {
+	entries, err := c.document().entries(body)
 	if err != nil {
 		return nil, err
 	}

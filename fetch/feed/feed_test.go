@@ -154,6 +154,14 @@ func TestDocumentsOfEachForm(t *testing.T) {
 	}
 }
 
+func TestAFileIsReadAsItsSource(t *testing.T) {
+	t.Parallel()
+	items, err := Config{Format: JSON, Pointer: "/list"}.Items([]byte(`{"list":[{"b":1,"a":2},7]}`))
+	if err != nil || len(items) != 2 || string(items[0]) != `{"a":2,"b":1}` || string(items[1]) != "7" {
+		t.Errorf("got %q, %v", items, err)
+	}
+}
+
 func TestWhatIsNoDocument(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)

@@ -39,16 +39,13 @@ type Config struct {
 // says that nothing has changed costs one request. Its errors are those of
 // package web, and those of Items.
 func Lister(c Config) fetch.Lister {
-	if c.IDPointer == "" {
-		c.IDPointer = "/id"
-	}
 	return func(ctx context.Context, asked fetch.Asked) (fetch.Listed, error) {
 		client, err := web.New(asked.Client, c.Hosts, c.Limits)
 		if err != nil {
 			return fetch.Listed{}, err
 		}
 		before, _ := decodeCursor(asked.Cursor) // of another version, or lost: anew
-		l := listing{source: c.URL, document: document{c.Format, c.Pointer, c.IDPointer}, before: before}
+		l := listing{source: c.URL, document: c.document(), before: before}
 		if c.Record != "" {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, recordsFor)
@@ -57,6 +54,13 @@ func Lister(c Config) fetch.Lister {
 		}
 		return l.read(c.pages(ctx, client, before.validators))
 	}
+}
+
+func (c Config) document() document {
+	if c.IDPointer == "" {
+		c.IDPointer = "/id"
+	}
+	return document{c.Format, c.Pointer, c.IDPointer}
 }
 
 // recordsFor bounds how long one tick asks for records. What is left is asked
