@@ -84,13 +84,8 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return unreadable("a record in OSV form")
 	}
-	var ecosystems, names, fixed, refs, credits, ranges []string
-	once := func(list []string, s string) []string {
-		if s == "" || slices.Contains(list, s) {
-			return list
-		}
-		return append(list, s)
-	}
+	var ecosystems, names, fixed, refs, credits once
+	var ranges []string
 	for _, f := range a.Affected {
 		if f.Package.Name == "" && f.Package.Ecosystem == "" && len(f.Ranges) > 0 {
 			continue // ranges of a repository, of no package
@@ -102,21 +97,22 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 			return unreadable("names of packages on one line")
 		}
 		ecosystem, _, _ := strings.Cut(f.Package.Ecosystem, ":")
-		ecosystems, names = once(ecosystems, ecosystem), once(names, f.Package.Name)
+		ecosystems.add(ecosystem)
+		names.add(f.Package.Name)
 		ranges = append(ranges, ecosystem+" "+f.Package.Name+"\n"+f.constraint())
 		for _, r := range f.Ranges {
 			for _, e := range r.Events {
 				if r.Type != "GIT" {
-					fixed = once(fixed, e.Fixed)
+					fixed.add(e.Fixed)
 				}
 			}
 		}
 	}
 	for _, r := range a.Refs {
-		refs = once(refs, r.URL)
+		refs.add(r.URL)
 	}
 	for _, c := range a.Credits {
-		credits = once(credits, c.Name)
+		credits.add(c.Name)
 	}
 	switch {
 	case a.ID == "":
@@ -125,8 +121,8 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 		return unreadable("aliases that are not empty")
 	}
 	var e builder
-	e.fields("reference", refs)
-	e.fields("credit", credits)
+	e.fields("reference", refs.list)
+	e.fields("credit", credits.list)
 	for _, r := range ranges[:min(len(ranges), maxAffected)] {
 		e.add(fence.OriginRecordField, "affected", r)
 	}
@@ -140,13 +136,30 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	}
 	e.field("id", a.ID)
 	e.fields("alias", a.Aliases)
-	e.fields("ecosystem", ecosystems)
-	e.field("package", strings.Join(names, ", "))
-	e.field("fixed", strings.Join(fixed, ", "))
+	e.fields("ecosystem", ecosystems.list)
+	e.field("package", strings.Join(names.list, ", "))
+	e.field("fixed", strings.Join(fixed.list, ", "))
 	e.field("severity", a.rating())
 	e.field("summary", a.Summary)
 	e.field("details", a.Details)
 	return fetch.Bundle{Elements: e.elements}, nil
+}
+
+// once is a list of texts, none of them empty and each once.
+type once struct {
+	list []string
+	has  map[string]bool
+}
+
+func (o *once) add(s string) {
+	if s == "" || o.has[s] {
+		return
+	}
+	if o.has == nil {
+		o.has = map[string]bool{}
+	}
+	o.has[s] = true
+	o.list = append(o.list, s)
 }
 
 // maxAffected bounds the packages that an advisory names with their ranges.
