@@ -59,7 +59,8 @@ type Take struct {
 
 // Match decides a choice by what a configuration lists. Each element of origin record_field with the name From names one
 // thing on its first line, and then, as ranges of Semantic Versioning 2.0.0 (">=1.2.0 <1.4.1 || >=2.0.0"), which versions
-// of it are meant. Names are compared byte for byte.
+// of it are meant. Names are compared byte for byte. The first 1,024 elements are looked at: an intake that may make more says
+// so in another way.
 type Match struct {
 	ID, Field, From string
 	Listed          []Listed

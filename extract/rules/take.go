@@ -24,7 +24,7 @@ type match struct {
 
 // Bounds of what a record's field is read for.
 const (
-	maxTaken      = 256     // elements of one field
+	maxTaken      = 1024    // elements of one field
 	maxConstraint = 4 << 10 // bytes of one element's ranges
 )
 

@@ -74,8 +74,8 @@ type affected struct {
 //	severity            one word in lower case: the database's, or the rating of the CVSS score
 //	summary, details
 //
-// What is no such record, lacks an id, or holds an empty alias or name is
-// [pipeline.Unreadable].
+// What is no such record, lacks an id, holds an empty alias or name, or names
+// more than MaxAffected packages is [pipeline.Unreadable].
 func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	unreadable := func(want string) (fetch.Bundle, error) {
 		return fetch.Bundle{}, pipeline.Unreadable.Error("advisory of %d bytes: want %s", len(raw), want)
@@ -115,6 +115,8 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 		credits.add(c.Name)
 	}
 	switch {
+	case len(ranges) > MaxAffected: // or what is left out might be what matters
+		return unreadable("at most 1,024 packages")
 	case a.ID == "":
 		return unreadable("an id")
 	case slices.Contains(a.Aliases, ""):
@@ -123,7 +125,7 @@ func OSVElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 	var e builder
 	e.fields("reference", refs.list)
 	e.fields("credit", credits.list)
-	for _, r := range ranges[:min(len(ranges), maxAffected)] {
+	for _, r := range ranges {
 		e.add(fence.OriginRecordField, "affected", r)
 	}
 	e.field("published", a.Published)
@@ -162,8 +164,8 @@ func (o *once) add(s string) {
 	o.list = append(o.list, s)
 }
 
-// maxAffected bounds the packages that an advisory names with their ranges.
-const maxAffected = 256
+// MaxAffected bounds the packages that an advisory names, each once or more.
+const MaxAffected = 1024
 
 // constraint is the ranges of a package as package rules matches them; empty
 // where the record gives none that can be compared.

@@ -17,6 +17,7 @@ import (
 	"decant.dev/extract/rules"
 	"decant.dev/extract/shape"
 	"decant.dev/fetch"
+	"decant.dev/fetch/feed"
 	"decant.dev/internal/inputs"
 	"decant.dev/pipeline"
 	"decant.dev/recipes/advisories"
@@ -234,6 +235,7 @@ func TestOneBadAdvisoryIsQuarantinedAlone(t *testing.T) {
 		`{"id":null,"aliases":[null]}`, `{"id":"GO-2026-0002","aliases":[null]}`, `{"aliases":[]}`, `{"id":7}`, `null`, `[]`, `"x"`,
 		`{"id":"GO-2026-0002","id":"GO-2026-0003"}`, `{"id":"GO-2026-0002","affected":[{"package":{"name":"x"}}]}`, `{"id":"GO-2026-0002","affected":{}}`,
 		`{"id":"GO-2026-0002","affected":[{"package":{"ecosystem":"Go","name":"a\n>=0"}}]}`,
+		`{"id":"GO-2026-0002","affected":[` + strings.Repeat(`{"package":{"ecosystem":"Go","name":"a"}},`, feed.MaxAffected) + `{"package":{"ecosystem":"Go","name":"a"}}]}`,
 	} {
 		list, codes := through(t, Rules(), []byte(`{"vulns":[`+bad+`,`+good+`]}`))
 		if len(list) != 2 || codes[0] != pipeline.Unreadable || codes[1] != pipeline.OK || !slices.Equal(list[1].Aliases, []string{"CVE-2026-0001"}) {
