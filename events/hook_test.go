@@ -23,10 +23,6 @@ func standardSecret(letter string) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 }
 
-const (
-	oldKey = "the old key of the sender"
-)
-
 var hookNow = time.Unix(1_700_000_000, 0)
 
 // requestOf is a request with these headers, name and value by turns.
