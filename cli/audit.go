@@ -126,7 +126,7 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		page{a.Stdout, r, report}.print()
+		page{a.Stdout, r, a.pipelineOf(r), report}.print()
 	}
 	return code, nil
 }
@@ -194,6 +194,16 @@ func (a *App) recipes(names []string) ([]*pipeline.Recipe, error) {
 		}
 	}
 	return out, nil
+}
+
+// pipelineOf returns the pipeline of a recipe.
+func (a *App) pipelineOf(r *pipeline.Recipe) Pipeline {
+	for _, p := range a.Pipelines {
+		if p.Recipe == r {
+			return p
+		}
+	}
+	return Pipeline{}
 }
 
 // listViolations compares the list that was built in with the one computed

@@ -19,7 +19,7 @@ const GitHub = "github"
 //
 // Scheme: https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 func VerifyGitHub(h HTTP, s Secrets) (Matched, error) {
-	if !s.any() {
+	if !s.Any() {
 		return MatchedNone, pipeline.NoSecret.Error("want a webhook secret for %s, got none", GitHub)
 	}
 	values := h.Values("x-hub-signature-256")
@@ -55,4 +55,18 @@ func ReceiveGitHub(h HTTP, s Secrets) (Delivery, Matched, error) {
 	}
 	d, err := GitHubDelivery(names[0], h.Body)
 	return d, matched, err
+}
+
+// GitHubClass returns the name of the event that a request says it is, where
+// GitHub documents it, and otherwise "other": a word that may be counted by.
+func GitHubClass(h HTTP) string {
+	values := h.Values("x-github-event")
+	if len(values) != 1 {
+		return "other"
+	}
+	name, _, _ := strings.Cut(values[0], ".")
+	if !ours(name) && !documented(name) {
+		return "other"
+	}
+	return name
 }

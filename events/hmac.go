@@ -69,6 +69,13 @@ func (s HMAC) String() string {
 	return what
 }
 
+func (s HMAC) headers() []string {
+	if s.Timestamp != "" {
+		return []string{s.Header, s.Timestamp}
+	}
+	return []string{s.Header}
+}
+
 func (s HMAC) check() error {
 	stamped := s.Signs == SignsDotted || s.Signs == SignsSlack
 	switch {
@@ -185,5 +192,3 @@ func stripeList(list string) (stamp string, wanted [][]byte, err error) {
 	}
 	return stamp, wanted, nil
 }
-
-var _ = []Scheme{StandardWebhooks{}, HMAC{}, None{}}

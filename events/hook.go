@@ -43,6 +43,8 @@ type Scheme interface {
 	// String says in a few words what is proved.
 	String() string
 
+	// headers lists what must be there once, in lower case.
+	headers() []string
 	check() error
 	// usable reports whether a configured secret has the scheme's form.
 	usable(Secret) bool
@@ -121,6 +123,10 @@ func (k Hook) Events() []string {
 // Path is the path that the hook's deliveries are posted to.
 func (k Hook) Path() string { return HooksPath + k.Name }
 
+// Headers lists the headers without which a delivery is not signed: each must
+// be there once. It lets a server refuse a request before it reads its body.
+func (k Hook) Headers() []string { return k.Scheme.headers() }
+
 // Unsigned reports whether anyone who can reach the hook may send.
 func (k Hook) Unsigned() bool { _, none := k.Scheme.(None); return none }
 
@@ -136,7 +142,7 @@ func (k Hook) CheckSecrets(s Secrets) error {
 			return pipeline.NoSecret.Error("hook %s: want a secret of the form that %s has", k.Name, k.Scheme)
 		}
 	}
-	if !s.any() && !k.Unsigned() {
+	if !s.Any() && !k.Unsigned() {
 		return pipeline.NoSecret.Error("want a webhook secret for %s, got none", k.Name)
 	}
 	return nil
@@ -233,6 +239,8 @@ func (n None) check() error {
 	}
 	return nil
 }
+
+func (None) headers() []string { return nil }
 
 func (None) usable(Secret) bool { return false }
 

@@ -112,5 +112,5 @@ func (s Secrets) match(wanted [][]byte, expected func(Secret) []byte) Matched {
 	}
 }
 
-// any reports whether a secret is configured.
-func (s Secrets) any() bool { return s.Current.Configured() || s.Previous.Configured() }
+// Any reports whether a secret is configured.
+func (s Secrets) Any() bool { return s.Current.Configured() || s.Previous.Configured() }

@@ -37,11 +37,19 @@ func standardKey(s Secret) ([]byte, bool) {
 	return key, err == nil && len(key) >= 24 && len(key) <= 64
 }
 
-func (s StandardWebhooks) verify(h HTTP, secrets Secrets, now time.Time) (Matched, error) {
-	prefix := "webhook-"
+func (s StandardWebhooks) prefix() string {
 	if s.Svix {
-		prefix = "svix-"
+		return "svix-"
 	}
+	return "webhook-"
+}
+
+func (s StandardWebhooks) headers() []string {
+	return []string{s.prefix() + "id", s.prefix() + "timestamp", s.prefix() + "signature"}
+}
+
+func (s StandardWebhooks) verify(h HTTP, secrets Secrets, now time.Time) (Matched, error) {
+	prefix := s.prefix()
 	id, err := header(h, prefix+"id")
 	if err != nil {
 		return MatchedNone, err

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"decant.dev/events"
 	"decant.dev/pipeline"
@@ -51,7 +52,7 @@ func (x *runs) Accept(ctx context.Context, d events.Delivery) ([]string, func(),
 func serverOf(t *testing.T, x *runs) *Server {
 	t.Helper()
 	s, err := New(Config{
-		Runs: x, Secrets: events.Secrets{Current: events.NewSecret(secret)}, Life: t.Context(),
+		Runs: x, Secrets: events.Secrets{Current: events.NewSecret(secret)}, Life: t.Context(), Clock: time.Now,
 		Context: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
 	})
 	if err != nil {
@@ -236,12 +237,12 @@ func TestDrainWaitsForRuns(t *testing.T) {
 
 func TestServerWantsItsParts(t *testing.T) {
 	t.Parallel()
-	whole := Config{Runs: &runs{}, Secrets: events.Secrets{Previous: events.NewSecret(secret)}, Context: http.NotFoundHandler(), Life: t.Context()}
+	whole := Config{Runs: &runs{}, Secrets: events.Secrets{Previous: events.NewSecret(secret)}, Context: http.NotFoundHandler(), Life: t.Context(), Clock: time.Now}
 	if _, err := New(whole); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*Config){
-		"runs": func(c *Config) { c.Runs = nil }, "context": func(c *Config) { c.Context = nil }, "life": func(c *Config) { c.Life = nil },
+		"runs": func(c *Config) { c.Runs = nil }, "context": func(c *Config) { c.Context = nil }, "life": func(c *Config) { c.Life = nil }, "clock": func(c *Config) { c.Clock = nil },
 		"secret": func(c *Config) { c.Secrets = events.Secrets{} },
 	} {
 		c := whole
