@@ -54,6 +54,8 @@ var forbidden = []struct {
 	{"/act/github", sinksDeny, "a sink is part of act"},
 	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
+	{"/examples/orders", append([]string{"…/intake", module + "/examples/orders/intake"}, phasesDeny...), "act links the recipe"},
+	{"/examples/orders/source", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "database/sql"}, "the ingress links the source"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/extract/cascade", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "net/http", "database/sql"}, "an extractor is part of extract"},
@@ -118,6 +120,7 @@ var allowed = map[string][]string{
 	"/fence/conformance":        {module + "/fence", module + "/fence/conformance"},
 	"/infra/authority":          {module + "/infra/authority"},
 	"/extract/shape":            {module + "/extract/shape"},
+	"/examples/orders/source":   {module + "/act/plan", module + "/extract/shape"},
 	"/recipes/issues":           {module + "/recipes/issues"},
 	"/pipeline/local/server":    {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
 	"/pipeline/runcontext":      {module + "/act/plan", module + "/extract/shape"},
@@ -166,7 +169,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/issues/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}
