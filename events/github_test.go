@@ -119,6 +119,11 @@ func TestGitHubClassIsOfAClosedList(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", value, got, class)
 		}
 	}
+	for file, event := range payloads(t) {
+		if got := GitHubClass(requestOf("{}", "x-github-event", event)); got != event {
+			t.Errorf("%s: got %q", file, got)
+		}
+	}
 	if got := GitHubClass(requestOf("{}")) + GitHubClass(requestOf("{}", "x-github-event", "star", "x-github-event", "star")); got != "otherother" {
 		t.Errorf("got %q", got)
 	}

@@ -196,6 +196,15 @@ func (k Hook) read(body []byte) (Delivery, error) {
 	}, nil
 }
 
+// Class returns the event that a hook's delivery is, and "other" where it is
+// none that the hook lists: a word that may be counted by.
+func (d Delivery) Class() string {
+	if d.Event == "" {
+		return "other"
+	}
+	return d.Event
+}
+
 // Sender is the hook as an actor and as a channel. Act gives it no trust: it
 // stands for whoever wrote what it passes on.
 func (k Hook) Sender() string { return "hook:" + k.Name }

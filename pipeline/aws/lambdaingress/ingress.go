@@ -257,7 +257,7 @@ func (h *Handler) hooked(ctx context.Context, request events.HTTP, k Hooked, cam
 	if err == nil {
 		runs, err = h.start(ctx, &reply, d, k.Recipes)
 	}
-	ignored(&reply, k.Hook.Name+" other", err)
+	ignored(&reply, k.Hook.Name+" "+d.Class(), err)
 	return reply, runs, err
 }
 

@@ -240,19 +240,19 @@ type source struct {
 	name    string
 	headers []string // that must be there once before a byte of a body is read
 	receive func(h events.HTTP) (events.Delivery, events.Matched, error)
-	class   func(h events.HTTP) string // a word of a closed list for what is ignored
+	class   func(h events.HTTP, d events.Delivery) string // a word of a closed list for what is ignored
 }
 
 func github(secrets events.Secrets) source {
 	return source{
-		name: events.GitHub, headers: []string{signature}, class: events.GitHubClass,
+		name: events.GitHub, headers: []string{signature}, class: func(h events.HTTP, _ events.Delivery) string { return events.GitHubClass(h) },
 		receive: func(h events.HTTP) (events.Delivery, events.Matched, error) { return events.ReceiveGitHub(h, secrets) },
 	}
 }
 
 func hook(k Hook, clock func() time.Time) source {
 	return source{
-		name: k.Hook.Name, headers: k.Hook.Headers(), class: func(events.HTTP) string { return "other" },
+		name: k.Hook.Name, headers: k.Hook.Headers(), class: func(_ events.HTTP, d events.Delivery) string { return d.Class() },
 		receive: func(h events.HTTP) (events.Delivery, events.Matched, error) {
 			return events.ReceiveHook(h, k.Hook, k.Secrets, clock())
 		},
@@ -286,7 +286,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, from source) {
 	defer func() { <-s.bodies }()
 	h, d, err := s.receive(r, from)
 	if err != nil {
-		s.ignore(from, h, codeOf(err))
+		s.ignore(from, h, d, codeOf(err))
 		s.refuse(w, codeOf(err))
 		return
 	}
@@ -308,7 +308,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, from source) {
 		}
 	}()
 	if code != pipeline.OK {
-		s.ignore(from, h, code)
+		s.ignore(from, h, d, code)
 		s.refuse(w, code)
 		return
 	}
@@ -336,12 +336,12 @@ func (s *Server) receive(r *http.Request, from source) (events.HTTP, events.Deli
 }
 
 // ignore counts a delivery that was proved and that nothing handles.
-func (s *Server) ignore(from source, h events.HTTP, code pipeline.Code) {
+func (s *Server) ignore(from source, h events.HTTP, d events.Delivery, code pipeline.Code) {
 	if code != pipeline.UnhandledEvent && code != pipeline.Ping {
 		return
 	}
 	s.mu.Lock()
-	s.ignored[from.name+" "+from.class(h)]++
+	s.ignored[from.name+" "+from.class(h, d)]++
 	s.mu.Unlock()
 }
 

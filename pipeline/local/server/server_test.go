@@ -383,6 +383,13 @@ func TestIgnoredEventsAreCountedByClass(t *testing.T) {
 		post(s, event, sign("another"), strings.NewReader(body)) // what is not proved is in no class
 	}
 	post(s, "issues", sign(opened), strings.NewReader(opened))
+	shop := hookAt(t, &runs{code: pipeline.UnhandledEvent}, time.Unix(1_700_000_000, 0))
+	for _, body := range []string{`{"type":"a"}`, `{"type":"zz9"}`} {
+		hookPost(shop, "/webhooks/door", "", "", strings.NewReader(body), body)
+	}
+	if got := fmt.Sprint(shop.Ignored()); got != "map[door order.created:1 door other:1]" {
+		t.Errorf("got %s", got)
+	}
 	post(s, "ping", sign(`{"zen":"z","hook":{}}`), strings.NewReader(`{"zen":"z","hook":{}}`))
 	if got := fmt.Sprint(s.Ignored(), s.Matched()); got != "map[github issues:1 github other:2 github ping:1 github star:2 github workflow_run:1] map[github current:7]" {
 		t.Errorf("got %s", got)
