@@ -36,6 +36,7 @@ require (
 	github.com/mmcdole/gofeed v1.4.2
 	github.com/pandatix/go-cvss v0.6.4
 	github.com/rivo/uniseg v0.4.7
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/tdewolff/parse/v2 v2.25.0
 	go.yaml.in/yaml/v4 v4.0.0-rc.2
