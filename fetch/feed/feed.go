@@ -17,6 +17,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -229,10 +230,18 @@ func (d document) rows(body []byte) ([]entry, error) {
 	if err != nil {
 		return nil, malformed(body, "a header row of CSV")
 	}
-	sorted := slices.Sorted(slices.Values(header))
-	if len(slices.Compact(sorted)) != len(header) {
-		return nil, malformed(body, "a header row of CSV with each name once")
+	columns := make([]column, len(header))
+	for i, name := range header {
+		quoted, _ := jsontext.AppendQuote(nil, name) // valid UTF-8
+		columns[i] = column{i, utf16.Encode([]rune(name)), append(quoted, ':')}
 	}
+	slices.SortFunc(columns, func(a, b column) int { return slices.Compare(a.order, b.order) })
+	for i := range columns[1:] {
+		if header[columns[i].at] == header[columns[i+1].at] {
+			return nil, malformed(body, "a header row of CSV with each name once")
+		}
+	}
+	id := slices.Index(header, d.id.LastToken())
 	var entries []entry
 	for {
 		row, err := r.Read()
@@ -244,11 +253,26 @@ func (d document) rows(body []byte) ([]entry, error) {
 			entries = append(entries, entry{raw: raw})
 			continue
 		}
-		object := make(map[string]string, len(row))
-		for i, cell := range row {
-			object[header[i]] = cell
+		e := entry{raw: []byte{'{'}}
+		for i, c := range columns {
+			if i > 0 {
+				e.raw = append(e.raw, ',')
+			}
+			e.raw = append(e.raw, c.name...)
+			e.raw, _ = jsontext.AppendQuote(e.raw, row[c.at])
 		}
-		raw, _ := json.Marshal(object, json.Deterministic(true)) // as above
-		entries = append(entries, d.entry(raw))
+		e.raw = append(e.raw, '}')
+		if id >= 0 {
+			e.id = row[id]
+		}
+		entries = append(entries, e)
 	}
+}
+
+// column is a column of a table: where it stands, its name in the order of
+// canonical JSON (RFC 8785, section 3.2.3), and as a member's name.
+type column struct {
+	at    int
+	order []uint16
+	name  []byte
 }

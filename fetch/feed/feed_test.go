@@ -269,6 +269,9 @@ func FuzzItems(f *testing.F) {
 			t.Fatalf("got %v", err)
 		}
 		for _, e := range entries {
+			if v := jsontext.Value(e.raw).Clone(); Format(format) != Syndication && v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) == nil && string(v) != string(e.raw) {
+				t.Fatalf("item %q: want it canonical, as %q", e.raw, v)
+			}
 			if v := jsontext.Value(e.raw); !v.IsValid(lenient) {
 				t.Fatalf("item %q is no JSON", e.raw)
 			}
