@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"decant.dev/act/plan"
+	"decant.dev/events"
 	"decant.dev/infra/authority"
 	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
@@ -42,6 +43,9 @@ happen and what no longer could.
   --model ARN
             with --template: a model, inference profile or guardrail of
             Bedrock that extract is to ask; once for each
+  --hook NAME
+            with --template: a webhook beside GitHub's, as NAME:unsigned where
+            it has no secret; once for each
   --write   write outcomes.json beside the recipe, for review; act enforces
             the list that was built in, so a rebuild is due
 
@@ -83,6 +87,15 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 	template := flags.String("template", "", "")
 	var models []string
 	flags.Func("model", "", func(arn string) error { models = append(models, arn); return nil })
+	var hooks []authority.Hook
+	flags.Func("hook", "", func(word string) error {
+		name, unsigned := strings.CutSuffix(word, ":unsigned")
+		if !events.IsHookName(name) {
+			return errors.New("want a webhook's name, or that and :unsigned")
+		}
+		hooks = append(hooks, authority.Hook{Name: name, Unsigned: unsigned})
+		return nil
+	})
 	names, err := a.parse(flags, auditUsage, args)
 	if err != nil {
 		return 0, err
@@ -91,10 +104,10 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		if len(names) > 0 || *asJSON || *write {
 			return 0, usagef("audit: --template stands alone")
 		}
-		return a.auditTemplate(*template, models)
+		return a.auditTemplate(*template, models, hooks)
 	}
-	if len(models) > 0 {
-		return 0, usagef("audit: --model goes with --template")
+	if len(models)+len(hooks) > 0 {
+		return 0, usagef("audit: --model and --hook go with --template")
 	}
 	recipes, err := a.recipes(names)
 	if err != nil {
@@ -126,7 +139,7 @@ func (a *App) audit(_ context.Context, args []string) (int, error) {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		page{a.Stdout, r, report}.print()
+		page{a.Stdout, r, a.pipelineOf(r), report}.print()
 	}
 	return code, nil
 }
@@ -157,7 +170,7 @@ func enumerated(recipes []*pipeline.Recipe) []enumeration {
 
 // auditTemplate prints the authority that a template gives, and how it differs
 // from what each phase is to hold.
-func (a *App) auditTemplate(file string, models []string) (int, error) {
+func (a *App) auditTemplate(file string, models []string, hooks []authority.Hook) (int, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return 0, fmt.Errorf("audit: %w", err)
@@ -167,7 +180,7 @@ func (a *App) auditTemplate(file string, models []string) (int, error) {
 		return 0, fmt.Errorf("audit: %s: %w", terminal.Line(file), err)
 	}
 	fmt.Fprint(a.Stdout, authority.Render(table))
-	violations := table.Compare(authority.Decant(models...))
+	violations := table.Compare(authority.Decant(models...).WithHooks(hooks...))
 	for _, v := range violations {
 		fmt.Fprintf(a.Stdout, "breach: %s\n", v)
 	}
@@ -194,6 +207,16 @@ func (a *App) recipes(names []string) ([]*pipeline.Recipe, error) {
 		}
 	}
 	return out, nil
+}
+
+// pipelineOf returns the pipeline of a recipe.
+func (a *App) pipelineOf(r *pipeline.Recipe) Pipeline {
+	for _, p := range a.Pipelines {
+		if p.Recipe == r {
+			return p
+		}
+	}
+	return Pipeline{}
 }
 
 // listViolations compares the list that was built in with the one computed

@@ -8,9 +8,11 @@ import (
 	"unicode/utf8"
 
 	"decant.dev/act/plan"
+	"decant.dev/events"
 	"decant.dev/extract/shape"
 	"decant.dev/internal/terminal"
 	"decant.dev/pipeline"
+	"decant.dev/pipeline/local/server"
 )
 
 // pageWidth is how many columns an audit's page takes at most.
@@ -20,12 +22,13 @@ const pageWidth = 80
 type page struct {
 	out    io.Writer
 	recipe *pipeline.Recipe
+	from   Pipeline // of the recipe
 	report auditReport
 }
 
 func (p page) print() {
 	fmt.Fprintf(p.out, "recipe %s\n", terminal.Cut(p.recipe.Name(), 64))
-	for _, section := range []func(){p.fields, p.capacity, p.outcomes, p.sinks, p.starts, p.budgets, p.difference, p.breaches} {
+	for _, section := range []func(){p.fields, p.capacity, p.outcomes, p.sinks, p.starts, p.proof, p.budgets, p.difference, p.breaches} {
 		section()
 	}
 }
@@ -220,6 +223,21 @@ func (p page) starts() {
 		}
 		p.line(2, 30, "schedule "+s.Name, terminal.Line(s.Channel)+", written to "+terminal.Line(to))
 	}
+}
+
+// proof says who sends the recipe's deliveries, and what proves that.
+func (p page) proof() {
+	path, by := "", ""
+	switch {
+	case p.from.Hook.Name != "":
+		path, by = p.from.Hook.Path(), p.from.Hook.Scheme.String()
+	case p.from.Intake.Source == events.GitHub:
+		path, by = server.GitHubPath, "HMAC of the body, without a window"
+	default:
+		return
+	}
+	fmt.Fprintf(p.out, "\n  %-30s%s\n", "deliveries", "proved by")
+	p.line(2, 30, "POST "+path, by)
 }
 
 func (p page) breaches() {

@@ -8,6 +8,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"decant.dev/cli"
+	"decant.dev/events"
+	"decant.dev/examples/orders"
+	ordersintake "decant.dev/examples/orders/intake"
+	"decant.dev/examples/orders/source"
 	"decant.dev/pipeline/local"
 	"decant.dev/recipes/advisories"
 	advisoriesintake "decant.dev/recipes/advisories/intake"
@@ -20,16 +24,28 @@ var pipelines = []cli.Pipeline{
 	{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor},
 }
 
+// ordering is the example of a webhook; open is the same, of which nothing is
+// signed.
+var (
+	ordering = cli.Pipeline{Recipe: orders.Recipe, Intake: ordersintake.Intake, Extractor: ordersintake.Extractor, Hook: source.Hook}
+	open     = func() cli.Pipeline {
+		p := ordering
+		p.Hook.Scheme = events.None{Unsigned: events.AnyoneMaySend}
+		return p
+	}()
+)
+
 func TestMain(m *testing.M) {
 	all, err := cli.WithLearned(pipelines)
 	if err != nil {
 		panic(err)
 	}
-	if local.Child(append(all, adapting, modelled)...) {
+	if local.Child(append(all, adapting, modelled, ordering, open)...) {
 		return
 	}
 	testscript.Main(m, map[string]func(){
 		"decant": func() { cli.Main(pipelines...) }, "adapting": func() { cli.Main(adapting) }, "modelled": func() { cli.Main(modelled) }, "http": client,
+		"ordering": func() { cli.Main(ordering) }, "open": func() { cli.Main(open) },
 	})
 }
 

@@ -52,6 +52,16 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 	for _, name := range []string{"DECANT_GITHUB_SECRET", "DECANT_GITHUB_SECRET_PREVIOUS", "DECANT_OWN_IDENTITIES"} {
 		line(name, "%s", setOrNot(a.Getenv(name)))
 	}
+	hooks, err := a.hooks()
+	if err != nil {
+		return 0, err
+	}
+	for _, k := range hooks {
+		line("webhook "+k.Name, "%s", k.Scheme)
+		for _, name := range []string{hookVariable(k.Name), hookVariable(k.Name) + "_PREVIOUS"} {
+			line("  "+name, "%s", setOrNot(a.Getenv(name)))
+		}
+	}
 	for _, tool := range []string{"go", "node"} {
 		if path, err := exec.LookPath(tool); err == nil {
 			line(tool, "%s", path)

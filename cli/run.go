@@ -23,7 +23,8 @@ const runUsage = `Usage: decant run [--live] [--json] [--github EVENT] EVENT...
 
 Run runs events through the recipes that handle them. An EVENT is a file that
 holds one HTTP event as API Gateway and function URLs send it, or - for
-standard input. Outcomes are staged: shown and not written.
+standard input. Outcomes are staged: shown and not written. An event whose path
+is /webhooks/NAME is one of a recipe's webhook, any other one of GitHub's.
 
   --live           write, with receipts, once for each event
   --kinds KINDS    with --live, write actions of these kinds only, with commas
@@ -31,6 +32,7 @@ standard input. Outcomes are staged: shown and not written.
   --json           print one run.v1 object a line
   --github EVENT   the files are bare payloads of GitHub's event EVENT, as
                    issues or issue_comment; they are trusted local files
+  --hook NAME      the events are of the webhook NAME, whatever their path
   --recipe NAME    with --item, the recipe that takes the items
   --item           the files are bare items of the recipe: an advisory, a mail,
                    or a document of many, as a feed. Each item is a run, of
@@ -42,8 +44,10 @@ standard input. Outcomes are staged: shown and not written.
 
 The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
 $DECANT_GITHUB_SECRET_PREVIOUS. Without them events are verified with the
-documented secret of the sample events. $DECANT_OWN_IDENTITIES lists, with
-commas, the identities that sinks write with, as github:583231: they never
+documented secret of the sample events. A recipe's webhook NAME has
+$DECANT_WEBHOOK_SECRET_NAME, as with decant serve, and its window: a delivery
+that was kept for longer is refused, and its body can be run with --item.
+$DECANT_OWN_IDENTITIES lists, with commas, the identities that sinks write with, as github:583231: they never
 start a run.
 
 Example:
@@ -59,6 +63,7 @@ type runOptions struct {
 	live, json, unsandboxed bool
 	kinds                   kindsFlag
 	github, grants, recipe  string
+	hook                    string
 	item                    bool
 	jobs                    int
 }
@@ -79,11 +84,16 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
 	flags.StringVar(&o.github, "github", "", "")
+	flags.StringVar(&o.hook, "hook", "", "")
 	flags.StringVar(&o.recipe, "recipe", "", "")
 	flags.BoolVar(&o.item, "item", false, "")
 	flags.StringVar(&o.grants, "grants", "", "")
 	flags.IntVar(&o.jobs, "jobs", defaultJobs, "")
 	files, err := a.parse(flags, runUsage, args)
+	if err != nil {
+		return 0, err
+	}
+	hooks, err := a.hooks()
 	switch {
 	case err != nil:
 		return 0, err
@@ -95,6 +105,10 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("run: --recipe and --item go together: the items of a recipe")
 	case o.item && o.github != "":
 		return 0, usagef("run: want --github or --item, got both")
+	case o.hook != "" && (o.item || o.github != ""):
+		return 0, usagef("run: --hook stands without --github and --item: the files are HTTP events")
+	case o.hook != "" && !slices.ContainsFunc(hooks, func(k events.Hook) bool { return k.Name == o.hook }):
+		return 0, usagef("run: --hook %.32s: no recipe has that webhook", o.hook)
 	case o.item && !slices.Contains(a.itemRecipes(), o.recipe):
 		return 0, usagef("run: --recipe %.32s: want one of %s", o.recipe, strings.Join(a.itemRecipes(), ", "))
 	case o.jobs < 1 || o.jobs > maxJobs:
@@ -102,14 +116,14 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 	case len(o.kinds) > 0 && !o.live:
 		return 0, usagef("run: --kinds goes with --live: staged runs write nothing")
 	}
-	secrets := a.secrets(o, files)
+	proofs := proofs{github: a.secrets(o, files), hooks: hooks}
 	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
 	config.Kinds = []plan.Kind(o.kinds)
 	engine, shut, err := a.openEngine(config)
 	if err != nil {
 		return 0, err
 	}
-	code, err := a.runAll(ctx, engine, o, secrets, files)
+	code, err := a.runAll(ctx, engine, o, proofs, files)
 	return code, errors.Join(err, shut())
 }
 
@@ -118,7 +132,7 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 // input: that may come from anywhere.
 func (a *App) secrets(o runOptions, files []string) events.Secrets {
 	current, previous := a.Getenv("DECANT_GITHUB_SECRET"), a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")
-	if current == "" && previous == "" && o.github == "" && !o.item && !(o.live && slices.Contains(files, "-")) {
+	if current == "" && previous == "" && o.github == "" && o.hook == "" && !o.item && a.takesGitHub() && !(o.live && slices.Contains(files, "-")) {
 		fmt.Fprintln(a.Stderr, "decant: DECANT_GITHUB_SECRET is not set: verifying with the documented secret of the sample events")
 		current = events.SampleSecret
 	}
@@ -144,7 +158,7 @@ type answered struct {
 
 // runAll runs the files with at most o.jobs under way, and prints the answers
 // in the order of the files.
-func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, secrets events.Secrets, files []string) (int, error) {
+func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, by proofs, files []string) (int, error) {
 	if !engine.Sandboxed() {
 		fmt.Fprintln(a.Stderr, "decant: this system cannot sandbox the phases; see decant doctor")
 	}
@@ -169,7 +183,7 @@ func (a *App) runAll(ctx context.Context, engine *local.Engine, o runOptions, se
 	for range min(o.jobs, len(files)) {
 		workers.Go(func() {
 			for i := range next {
-				slots[i] <- a.runFile(ctx, engine, o, secrets, files[i])
+				slots[i] <- a.runFile(ctx, engine, o, by, files[i])
 			}
 		})
 	}
@@ -212,7 +226,7 @@ func worse(a, b int) int {
 	return max(a, b)
 }
 
-func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, secrets events.Secrets, file string) answered {
+func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, by proofs, file string) answered {
 	if o.item {
 		results, err := a.runItems(ctx, engine, o.recipe, file)
 		if err != nil {
@@ -220,7 +234,7 @@ func (a *App) runFile(ctx context.Context, engine *local.Engine, o runOptions, s
 		}
 		return answered{file: file, err: err, results: results}
 	}
-	d, err := a.receive(o, secrets, file)
+	d, err := a.receive(o, by, file)
 	if err != nil {
 		return answered{file: file, err: err, results: []local.Result{local.Rejected(codeOf(err))}}
 	}
@@ -273,7 +287,7 @@ func (a *App) open(file string) (io.ReadCloser, error) {
 }
 
 // receive reads one file and verifies it, as the ingress does a request.
-func (a *App) receive(o runOptions, secrets events.Secrets, file string) (events.Delivery, error) {
+func (a *App) receive(o runOptions, by proofs, file string) (events.Delivery, error) {
 	in, err := a.open(file)
 	if err != nil {
 		return events.Delivery{}, err
@@ -290,8 +304,20 @@ func (a *App) receive(o runOptions, secrets events.Secrets, file string) (events
 	if err != nil {
 		return events.Delivery{}, err
 	}
-	d, _, err := events.ReceiveGitHub(h, secrets)
+	for _, k := range by.hooks {
+		if o.hook == k.Name || o.hook == "" && h.Path() == k.Path() {
+			d, _, err := events.ReceiveHook(h, k, a.hookSecrets(k), a.Clock())
+			return d, err
+		}
+	}
+	d, _, err := events.ReceiveGitHub(h, by.github)
 	return d, err
+}
+
+// proofs are what events are verified with.
+type proofs struct {
+	github events.Secrets
+	hooks  []events.Hook
 }
 
 // codeOf is the code of an error of the ingress.

@@ -27,6 +27,7 @@ minute, and stops. A live run that was stopped is carried on at the next start.
 
   POST /webhooks/github            a delivery of GitHub's; answered once its
                                    runs are durable
+  POST /webhooks/NAME              a delivery of a recipe's webhook
   GET /api/v1/runs/RUN/context     a run's context, for the adapter that was
                                    given the run's token
   GET, POST /approve/RUN?…         what a run that waits would do, and a
@@ -45,8 +46,11 @@ minute, and stops. A live run that was stopped is carried on at the next start.
                    state directory
   --unsandboxed    with --live, go on where the kernel cannot sandbox
 
-The webhook's secret is $DECANT_GITHUB_SECRET, and while it is rotated also
-$DECANT_GITHUB_SECRET_PREVIOUS. There is no serving without one.
+The secret of GitHub's webhook is $DECANT_GITHUB_SECRET, and while it is
+rotated also $DECANT_GITHUB_SECRET_PREVIOUS; that of a recipe's webhook is
+$DECANT_WEBHOOK_SECRET_NAME, its name in capitals and with _ for -, and also
+$DECANT_WEBHOOK_SECRET_NAME_PREVIOUS. There is no serving without one, unless
+the recipe says that nothing is signed.
 
 Example:
   DECANT_GITHUB_SECRET=… decant serve --live
@@ -86,8 +90,12 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	secrets := events.Secrets{
 		Current: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET")), Previous: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")),
 	}
-	if !secrets.Current.Configured() && !secrets.Previous.Configured() {
+	if !secrets.Any() && a.takesGitHub() {
 		return 0, usagef("serve: DECANT_GITHUB_SECRET is not set: want the webhook's secret")
+	}
+	hooks, err := a.servedHooks()
+	if err != nil {
+		return 0, err
 	}
 	listener, err := server.Listen(o.listen, o.public)
 	if err != nil {
@@ -113,7 +121,9 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 		return 0, errors.Join(err, engine.Close())
 	}
 	runs := &acceptor{app: a, engine: engine, links: asking, json: o.json}
-	s, err := server.New(server.Config{Runs: runs, Secrets: secrets, Context: engine.Context(), Answers: asking.handler(), Life: life})
+	s, err := server.New(server.Config{
+		Runs: runs, Secrets: secrets, Hooks: hooks, Context: engine.Context(), Answers: asking.handler(), Life: life, Clock: a.Clock,
+	})
 	if err != nil {
 		return 0, errors.Join(err, engine.Close())
 	}
@@ -121,6 +131,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(listener) }()
 	fmt.Fprintf(a.Stderr, "decant: serving http://%s, %s\n", listener.Addr(), map[bool]string{true: "live", false: "staged"}[o.live])
+	a.warnUnsigned(hooks, "http://"+listener.Addr().String())
 	var resuming sync.WaitGroup
 	resuming.Go(func() {
 		runs.resume(life)
@@ -133,6 +144,8 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	}
 	a.stopServing(s, web, end)
 	resuming.Wait()
+	a.tally("signatures", s.Matched())
+	a.tally("ignored", s.Ignored())
 	fmt.Fprintf(a.Stderr, "decant: stopped%s\n", counted(s.Counts()))
 	return exitOK, errors.Join(err, engine.Close())
 }

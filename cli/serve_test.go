@@ -15,10 +15,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"decant.dev/act/plan"
 	"decant.dev/cli"
@@ -83,8 +85,9 @@ func (x adapter) Extract(ctx context.Context, r extract.Request) (extract.Answer
 }
 
 // client is a small HTTP client: "http METHOD URL [HEADER: VALUE]... [@FILE]".
-// A header "Sign: SECRET" signs the file as GitHub does. It prints status,
-// headers that matter and body.
+// A header "Sign: SECRET" signs the file as GitHub does, and "Webhook: SECRET"
+// as Standard Webhooks do, at this time, or that of "Webhook: SECRET SECONDS".
+// It prints status, headers that matter and body.
 func client() {
 	if err := request(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "http:", err)
@@ -108,6 +111,23 @@ func request(args []string) error {
 			mac := hmac.New(sha256.New, []byte(value))
 			mac.Write(body)
 			header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+		case name == "Webhook":
+			key, seconds, _ := strings.Cut(value, " ")
+			at := time.Now()
+			if n, err := strconv.ParseInt(seconds, 10, 64); err == nil {
+				at = time.Unix(n, 0)
+			}
+			signer, err := standardwebhooks.NewWebhook(key)
+			if err != nil {
+				return err
+			}
+			signed, err := signer.Sign("msg_1", at, body)
+			if err != nil {
+				return err
+			}
+			header.Set("webhook-id", "msg_1")
+			header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
+			header.Set("webhook-signature", signed)
 		default:
 			header.Add(name, value)
 		}
@@ -157,7 +177,7 @@ func startServing(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s := &serving{cmd: exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...), read: make(chan struct{})}
 	s.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "GORACE", "DECANT_DIR", "DECANT_GITHUB_SECRET", "DECANT_OWN_IDENTITIES"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "DECANT_DIR", "DECANT_GITHUB_SECRET", "DECANT_OWN_IDENTITIES", "DECANT_WEBHOOK_SECRET_SHOP", "DECANT_WEBHOOK_SECRET_SHOP_PREVIOUS"} {
 		s.cmd.Env = append(s.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	s.cmd.Stdout = &s.stdout

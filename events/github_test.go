@@ -106,3 +106,25 @@ func TestReceiveGitHubReadsNothingUnproved(t *testing.T) {
 		t.Errorf("got %v, want current: an ignored event counts in a rotation too", matched)
 	}
 }
+
+// Whatever a sender writes into the header, what is counted is one of a closed
+// list.
+func TestGitHubClassIsOfAClosedList(t *testing.T) {
+	t.Parallel()
+	for value, class := range map[string]string{
+		"star": "star", "star.created": "star", "issues": "issues", "ping": "ping", "workflow_run": "workflow_run",
+		"": "other", "STAR": "other", "star ": "other", "zz9": "other", "../star": "other", "\u202estar": "other",
+	} {
+		if got := GitHubClass(requestOf("{}", "x-github-event", value)); got != class {
+			t.Errorf("%q: got %q, want %q", value, got, class)
+		}
+	}
+	for file, event := range payloads(t) {
+		if got := GitHubClass(requestOf("{}", "x-github-event", event)); got != event {
+			t.Errorf("%s: got %q", file, got)
+		}
+	}
+	if got := GitHubClass(requestOf("{}")) + GitHubClass(requestOf("{}", "x-github-event", "star", "x-github-event", "star")); got != "otherother" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -17,11 +17,20 @@ import (
 // and a digest.
 type HTTP struct {
 	header map[string][]string // by lower-case name
+	path   string              // as sent, at most maxPath bytes; nothing proves it
 	Body   []byte              // at most MaxBodyBytes, of any content
 }
 
 // Values returns the values of a header, whose name may be given in any case.
 func (h HTTP) Values(name string) []string { return h.header[lower([]byte(name))] }
+
+// Path returns the path that the request was sent to, empty where the event
+// does not say it in at most 128 bytes. No signature covers it: it may choose
+// what verifies a request, and nothing else.
+func (h HTTP) Path() string { return h.path }
+
+// maxPath bounds the paths that are looked at.
+const maxPath = 128
 
 // Format prints the number of headers and the body's size and digest.
 func (h HTTP) Format(f fmt.State, _ rune) {
@@ -139,6 +148,12 @@ func (p *httpParser) member(d *jsontext.Decoder, name []byte) error {
 		version, ok, err := readString(d, 8)
 		if !ok || string(version) != "2.0" {
 			p.misfit = fmt.Errorf(`version: want "2.0"`)
+		}
+		return err
+	case "rawPath":
+		path, ok, err := readString(d, maxPath)
+		if ok {
+			p.path = string(path)
 		}
 		return err
 	case "headers":

@@ -2,15 +2,16 @@ package events
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
+	"hash"
 )
 
 // Secret is a webhook secret. It is opaque: it keeps the key inside a
 // function, where neither formatting nor reflection reaches it, also when it
 // stands in an unexported field. The zero value is no secret at all.
 type Secret struct {
-	mac func(body []byte) [sha256.Size]byte
+	key func() []byte
 }
 
 // NewSecret makes a secret of the key as configured at the source, byte for
@@ -19,17 +20,11 @@ func NewSecret(key string) Secret {
 	if key == "" {
 		return Secret{}
 	}
-	return Secret{mac: func(body []byte) [sha256.Size]byte {
-		h := hmac.New(sha256.New, []byte(key))
-		h.Write(body)
-		var sum [sha256.Size]byte
-		h.Sum(sum[:0])
-		return sum
-	}}
+	return Secret{key: func() []byte { return []byte(key) }}
 }
 
 // Configured reports whether there is a secret.
-func (s Secret) Configured() bool { return s.mac != nil }
+func (s Secret) Configured() bool { return s.key != nil }
 
 // Format prints whether there is a secret, for every verb.
 func (s Secret) Format(f fmt.State, _ rune) {
@@ -61,15 +56,18 @@ const (
 	MatchedNone Matched = iota
 	MatchedCurrent
 	MatchedPrevious
+	MatchedUnsigned // the hook's scheme is None: nothing was proved
 )
 
-// String returns "current", "previous" or "none".
+// String returns "current", "previous", "unsigned" or "none".
 func (m Matched) String() string {
 	switch m {
 	case MatchedCurrent:
 		return "current"
 	case MatchedPrevious:
 		return "previous"
+	case MatchedUnsigned:
+		return "unsigned"
 	default:
 		return "none"
 	}
@@ -79,20 +77,31 @@ func (m Matched) String() string {
 // signature costs the same with one secret as with two.
 var unset = NewSecret("no secret is configured")
 
-// matches reports whether want is the secret's MAC over body, in constant
-// time. A secret that is not configured matches nothing.
-func (s Secret) matches(want, body []byte) bool {
-	mac := s.mac
-	if mac == nil {
-		mac = unset.mac
+// sum is the MAC of the parts, one after the other.
+func (s Secret) sum(h func() hash.Hash, parts ...[]byte) []byte {
+	mac := hmac.New(h, s.key())
+	for _, part := range parts {
+		mac.Write(part)
 	}
-	sum := mac(body)
-	return hmac.Equal(sum[:], want) && s.mac != nil
+	return mac.Sum(nil)
 }
 
-// match checks both secrets, always.
-func (s Secrets) match(want, body []byte) Matched {
-	current, previous := s.Current.matches(want, body), s.Previous.matches(want, body)
+// match says which secret gives one of the values that are wanted. Both are
+// always computed and compared with each, in constant time. A secret that is
+// not configured gives none, and nor does one for which expected has no value.
+func (s Secrets) match(wanted [][]byte, expected func(Secret) []byte) Matched {
+	gives := func(s Secret) bool {
+		configured := s.Configured()
+		if !configured {
+			s = unset
+		}
+		mac, found := expected(s), 0
+		for _, want := range wanted {
+			found |= subtle.ConstantTimeCompare(mac, want)
+		}
+		return found == 1 && configured && len(mac) > 0
+	}
+	current, previous := gives(s.Current), gives(s.Previous)
 	switch {
 	case current:
 		return MatchedCurrent
@@ -102,3 +111,6 @@ func (s Secrets) match(want, body []byte) Matched {
 		return MatchedNone
 	}
 }
+
+// Any reports whether a secret is configured.
+func (s Secrets) Any() bool { return s.Current.Configured() || s.Previous.Configured() }

@@ -142,7 +142,7 @@ func (p *Pipeline) workers() {
 		may("WriteText", []string{"s3:PutObject"}, written...),
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		never("NoRecords", dynamo, act, runs, approvals),
-		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+		never("NoSecret", secrets, p.secrets()...))
 
 	for _, phase := range []Phase{ExtractUnverified, ExtractRest} {
 		env := bucketEnv()
@@ -156,7 +156,7 @@ func (p *Pipeline) workers() {
 			may("ReadPrompt", []string{"s3:GetObject"}, p.objects("prompt/")),
 			never("NoRaw", s3, p.objects("raw/"), p.objects("bundle/"), p.objects("cursor/")),
 			never("NoTables", dynamo, act, grants, runs, approvals),
-			never("NoSecret", secrets, p.GitHubSecret.SecretArn())}, p.props.Model.rights()...)...)
+			never("NoSecret", secrets, p.secrets()...)}, p.props.Model.rights()...)...)
 	}
 
 	env = map[string]*string{
@@ -176,7 +176,7 @@ func (p *Pipeline) workers() {
 		may("ReadGrants", []string{"dynamodb:GetItem"}, grants),
 		may("Ask", []string{"dynamodb:GetItem", "dynamodb:PutItem"}, approvals),
 		never("NoText", s3, p.text()...),
-		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+		never("NoSecret", secrets, p.secrets()...))
 
 	env = map[string]*string{"DECANT_APPROVALS_TABLE": p.ApprovalsTable.TableName(), "DECANT_GRANTS_TABLE": p.GrantsTable.TableName()}
 	p.own(env)
@@ -186,7 +186,7 @@ func (p *Pipeline) workers() {
 		never("NoText", s3, p.text()...),
 		never("NoRecords", dynamo, act, runs),
 		never("NoGranting", []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"}, grants),
-		never("NoSecret", secrets, p.GitHubSecret.SecretArn()))
+		never("NoSecret", secrets, p.secrets()...))
 }
 
 // contextPath is the path of a context, {id} standing for the run.
@@ -205,9 +205,9 @@ func (p *Pipeline) context() {
 		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("manifest/"), p.objects("cursor/"), p.objects("start/")),
 		never("NoWriting", []string{"s3:PutObject", "s3:DeleteObject"}, p.objects("bundle/")),
 		never("NoRecords", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.ApprovalsTable.TableArn()),
-		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))
-	p.contextEndpoint = p.httpAPI(Context, "ContextApi", "decant: gives adapters their contexts", "GET", contextPath,
-		"An adapter has no role of its own; the function checks the token of the run, which is random and of one run.")
+		never("NoSecret", []string{"secretsmanager:*"}, p.secrets()...))
+	p.contextEndpoint = p.httpAPI(Context, "ContextApi", "decant: gives adapters their contexts", "GET",
+		route{path: contextPath, reason: "An adapter has no role of its own; the function checks the token of the run, which is random and of one run."})
 	p.ContextURL = cdk.Fn_Join(str(""), &[]*string{p.contextEndpoint, str(contextPath)})
 }
 
@@ -220,7 +220,7 @@ func (p *Pipeline) own(environment map[string]*string) {
 // ingress verifies deliveries. Its time is the least, since someone waits.
 func (p *Pipeline) ingress() {
 	rights := []right{
-		may("ReadSecret", []string{"secretsmanager:GetSecretValue"}, p.GitHubSecret.SecretArn()),
+		may("ReadSecret", []string{"secretsmanager:GetSecretValue"}, p.secrets()...),
 		may("WriteRaw", []string{"s3:PutObject"}, p.objects("raw/"), p.objects("start/")),
 		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn(), p.Batch.AttrArn()),
 		never("NoReading", []string{"s3:GetObject", "s3:GetObjectVersion"}, p.objects("")),
@@ -229,9 +229,11 @@ func (p *Pipeline) ingress() {
 	if p.DeliveryQueue != nil {
 		rights = append(rights, may("TakeDeliveries", []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, p.DeliveryQueue.QueueArn()))
 	}
-	p.function(Ingress, "verifies deliveries and starts runs", ingressLimit, 256, p.starters(map[string]*string{
-		"DECANT_GITHUB_SECRET_ARN": p.GitHubSecret.SecretArn(),
-	}), rights...)
+	env := map[string]*string{"DECANT_GITHUB_SECRET_ARN": p.GitHubSecret.SecretArn()}
+	if told := p.toldHooks(); told != nil {
+		env["DECANT_HOOK_SECRET_ARNS"] = told
+	}
+	p.function(Ingress, "verifies deliveries and starts runs", ingressLimit, 256, p.starters(env), rights...)
 }
 
 // ingressLimit bounds one invocation of the ingress.

@@ -13,6 +13,7 @@ import (
 	cdk "github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"decant.dev/events"
 	"decant.dev/pipeline/aws/machine"
 )
 
@@ -36,6 +37,7 @@ var variants = map[string]*variant{
 	"default":  {props: Props{Stage: "dev"}},
 	"adapters": {props: Props{Stage: "dev", ContextAPI: true}},
 	"modelled": {props: Props{Stage: "dev", Network: NetworkIsolated, Model: someModel}},
+	"hooked":   {props: Props{Stage: "dev", Hooks: someHooks, DeliveryQueue: true}},
 	"full": {props: Props{
 		Stage: "prod", Live: true, Kinds: []string{"table.row", "github.label"}, OwnIdentities: []string{"github:583231", "github:41898282"},
 		Network:             NetworkIsolated,
@@ -51,6 +53,9 @@ var variants = map[string]*variant{
 		AlarmTopicArn:       "arn:aws:sns:eu-central-1:111122223333:alarms",
 	}},
 }
+
+// someHooks are two that are signed, and one that anyone may send to.
+var someHooks = []Hook{{Name: "shop"}, {Name: "door-2"}, {Name: "open", Unsigned: events.AnyoneMaySend}}
 
 var someModel = Model{
 	ID: "eu.example.some-model-v1:0",

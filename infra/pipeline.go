@@ -28,8 +28,9 @@ type Pipeline struct {
 	FailureQueue   awssqs.Queue      // {"run", "code"} of each run that failed
 	ApprovalTopic  awssns.Topic      // the id of each run that waits for an answer
 	GitHubSecret   awssecretsmanager.Secret
-	DeliveryQueue  awssqs.Queue // HTTP events of deliveries; nil unless Props.DeliveryQueue
-	DeadDeliveries awssqs.Queue // those that met a fault too often
+	HookSecrets    map[string]awssecretsmanager.Secret // by the hook's name, of those that are signed
+	DeliveryQueue  awssqs.Queue                        // HTTP events of deliveries; nil unless Props.DeliveryQueue
+	DeadDeliveries awssqs.Queue                        // those that met a fault too often
 	Machine        awsstepfunctions.CfnStateMachine
 	Batch          awsstepfunctions.CfnStateMachine // ticks and their items
 	Functions      map[Phase]awslambda.Function
@@ -41,9 +42,9 @@ type Pipeline struct {
 	ContextURL     *string // where an adapter reads its run's context, {id} standing for the run
 
 	props Props
-	// contextEndpoint is ContextURL without its path.
-	contextEndpoint *string
-	network         *network
+	// contextEndpoint is ContextURL without its path, and webhookEndpoint WebhookURL.
+	contextEndpoint, webhookEndpoint *string
+	network                          *network
 	// prefixes are the prefixes of the bucket by the ARNs of their objects.
 	prefixes map[string]string
 }
@@ -61,7 +62,7 @@ func NewPipeline(scope constructs.Construct, id string, props *Props) *Pipeline 
 	}
 	p := &Pipeline{
 		Construct: constructs.NewConstruct(scope, &id), props: complete,
-		Functions: map[Phase]awslambda.Function{}, Roles: map[Phase]awsiam.Role{}, prefixes: map[string]string{},
+		Functions: map[Phase]awslambda.Function{}, Roles: map[Phase]awsiam.Role{}, prefixes: map[string]string{}, HookSecrets: map[string]awssecretsmanager.Secret{},
 	}
 	if p.props.Binaries == "" {
 		p.props.Binaries = filepath.Join(p.props.Module, "cdk.out", "functions")
@@ -91,13 +92,15 @@ func NewPipeline(scope constructs.Construct, id string, props *Props) *Pipeline 
 	return p
 }
 
+// output is a value of a stack.
+type output struct {
+	id, description string
+	value           *string
+}
+
 // Outputs adds to a scope, best a stack, what a person needs after a
 // deployment.
 func (p *Pipeline) Outputs(scope constructs.Construct) {
-	type output struct {
-		id, description string
-		value           *string
-	}
 	outputs := []output{
 		{"WebhookUrl", "where GitHub delivers to", p.WebhookURL},
 		{"GitHubSecretArn", "secret to give to GitHub as the webhook's", p.GitHubSecret.SecretArn()},
@@ -118,7 +121,7 @@ func (p *Pipeline) Outputs(scope constructs.Construct) {
 		outputs = append(outputs, output{"DeliveryQueueUrl", "takes deliveries, each the HTTP event of one", p.DeliveryQueue.QueueUrl()},
 			output{"DeadDeliveriesUrl", "deliveries that met a fault too often", p.DeadDeliveries.QueueUrl()})
 	}
-	for _, o := range outputs {
+	for _, o := range append(outputs, p.hookOutputs()...) {
 		cdk.NewCfnOutput(scope, &o.id, &cdk.CfnOutputProps{Value: o.value, Description: &o.description})
 	}
 }

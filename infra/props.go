@@ -75,6 +75,7 @@ type Props struct {
 	Model   Model   // that extract asks; zero is none
 
 	Schedules     []Schedule // clocks that start batches; at most MaxSchedules
+	Hooks         []Hook     // webhooks beside GitHub's; at most MaxHooks
 	DeliveryQueue bool       // take deliveries from a queue too
 
 	Limits              machine.Limits    // zero is machine.DefaultLimits
@@ -194,6 +195,7 @@ func (p *Props) faults() []error {
 		fault(packageForm.MatchString(pkg.path) && !strings.HasPrefix(pkg.path, "-"), "Functions", "an import path", pkg.path)
 	}
 	p.checkSchedules(fault)
+	p.checkHooks(fault)
 	p.Model.check(fault)
 	for _, err := range []error{p.Limits.Check(), p.Batches.Check()} {
 		if err != nil {

@@ -62,6 +62,7 @@ func (p *Pipeline) stores() {
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{PasswordLength: num(64), ExcludePunctuation: yes()},
 	})
 	acknowledge(p.GitHubSecret, nag{id: "AwsSolutions-SMG4", reason: "The secret is shared with GitHub, which nothing here can tell of a new one; a person rotates both, and the previous version stays accepted meanwhile (docs/deploy.md)."})
+	p.hookSecrets()
 }
 
 // startDays is how long a marker without a body is kept: a delivery that was

@@ -18,5 +18,5 @@ func (p *Pipeline) sweep() {
 		may("StartRun", []string{"states:StartExecution"}, p.Machine.AttrArn(), p.Batch.AttrArn()),
 		never("NoText", []string{"s3:*"}, p.objects("raw/"), p.objects("prompt/"), p.objects("bundle/"), p.objects("manifest/"), p.objects("cursor/")),
 		never("NoTables", []string{"dynamodb:*"}, p.ActTable.TableArn(), p.GrantsTable.TableArn(), p.ApprovalsTable.TableArn()),
-		never("NoSecret", []string{"secretsmanager:*"}, p.GitHubSecret.SecretArn()))
+		never("NoSecret", []string{"secretsmanager:*"}, p.secrets()...))
 }

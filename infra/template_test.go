@@ -58,6 +58,9 @@ func TestEveryFunctionIsToldOnlyWhatItNeeds(t *testing.T) {
 			if len(v.props.OwnIdentities) > 0 && (phase == Fetch || phase == Act || phase == Approve || phase == Context) {
 				want = append(want, string(environment.OwnIdentities))
 			}
+			if len(v.pipeline.HookSecrets) > 0 && phase == Ingress {
+				want = append(want, string(environment.HookSecrets))
+			}
 			if v.props.ContextAPI && (phase == Fetch || phase.program() == "extract") {
 				want = append(want, string(environment.ContextURL))
 			}
@@ -106,6 +109,7 @@ func TestEveryFunctionAcceptsItsEnvironment(t *testing.T) {
 		"DECANT_CONTEXT_URL":       "https://abcdef1234.execute-api.eu-central-1.amazonaws.com",
 		"DECANT_BATCH_MACHINE_ARN": "arn:aws:states:eu-central-1:111122223333:stateMachine:Batch-1",
 		"DECANT_GITHUB_SECRET_ARN": "arn:aws:secretsmanager:eu-central-1:111122223333:secret:GitHub-1",
+		"DECANT_HOOK_SECRET_ARNS":  "shop=arn:aws:secretsmanager:eu-central-1:111122223333:secret:Shop-1",
 	}
 	everyVariant(t, func(t *testing.T, v *variant) {
 		for _, id := range v.of("AWS::Lambda::Function") {
@@ -122,7 +126,7 @@ func TestEveryFunctionAcceptsItsEnvironment(t *testing.T) {
 				}
 				return sound[name], set
 			}
-			asks := append([]environment.Variable{environment.OwnIdentities, environment.Live, environment.Kinds}, needs[phase]...)
+			asks := append([]environment.Variable{environment.OwnIdentities, environment.Live, environment.Kinds, environment.HookSecrets}, needs[phase]...)
 			if _, err := environment.Read(lookup, asks...); err != nil {
 				t.Errorf("%s would not start: %v", phase, err)
 			}
@@ -355,10 +359,40 @@ func TestOutputsHaveTheNamesThatTheGuideUses(t *testing.T) {
 		}
 		if v.props.DeliveryQueue {
 			want = append(want, "DeadDeliveriesUrl", "DeliveryQueueUrl")
-			slices.Sort(want)
 		}
+		for _, k := range v.props.Hooks {
+			want = append(want, "HookUrl"+k.id())
+			if k.Unsigned == "" {
+				want = append(want, "HookSecretArn"+k.id())
+			}
+		}
+		slices.Sort(want)
 		if got := slices.Sorted(maps.Keys(v.template.Outputs)); !slices.Equal(got, want) {
 			t.Errorf("got outputs %v, want %v", got, want)
 		}
 	})
+}
+
+// Each hook has its route, and each that is signed a secret of its own, of
+// which the ingress is told by name.
+func TestEachHookHasItsRouteAndItsSecret(t *testing.T) {
+	v := synthesized(t, "hooked")
+	template := assertions.Template_FromStack(v.stack, nil)
+	template.ResourceCountIs(str("AWS::ApiGatewayV2::Route"), num(2+len(someHooks)))
+	template.ResourceCountIs(str("AWS::SecretsManager::Secret"), num(3))
+	var told any
+	for _, id := range v.of("AWS::Lambda::Function") {
+		if variables := v.template.Resources[id].Properties["Environment"].(map[string]any)["Variables"].(map[string]any); variables["DECANT_HOOK_SECRET_ARNS"] != nil {
+			told = variables["DECANT_HOOK_SECRET_ARNS"]
+		}
+	}
+	for _, k := range someHooks {
+		template.HasResourceProperties(str("AWS::ApiGatewayV2::Route"), map[string]any{"RouteKey": "POST /webhooks/" + k.Name})
+		if signed := k.Unsigned == ""; strings.Contains(text(told), `["`+k.Name+`",{"Ref":"DecantHookSecret`+k.id()) != signed || (v.pipeline.HookSecrets[k.Name] != nil) != signed {
+			t.Errorf("%s: the ingress is told %s", k.Name, text(told))
+		}
+		if v.template.Outputs["HookUrl"+k.id()] == nil {
+			t.Errorf("%s: want its address among the outputs", k.Name)
+		}
+	}
 }

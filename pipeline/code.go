@@ -52,6 +52,7 @@ const (
 
 	// Ingress.
 	BadSignature   Code = "bad_signature"   // signature missing, wrong, or over other bytes
+	OutsideWindow  Code = "outside_window"  // the signature is right, and its time too long ago or ahead
 	NoSecret       Code = "no_secret"       // no webhook secret is configured
 	BodyTooLarge   Code = "body_too_large"  // the body exceeds the source's limit
 	MalformedEvent Code = "malformed_event" // the event around the body is not of its format
@@ -116,7 +117,7 @@ const (
 )
 
 var statusOf = map[Code]Status{
-	BadSignature: Refused, NoSecret: Refused,
+	BadSignature: Refused, OutsideWindow: Refused, NoSecret: Refused,
 	BodyTooLarge: Failed, MalformedEvent: Failed, MalformedBody: Failed, BodyMisfit: Failed,
 	Ping: Ignored, UnhandledEvent: Ignored, NoCommand: Ignored,
 	AgentsNeverTrigger: Dropped,
@@ -180,7 +181,7 @@ func (c Code) HTTP() int {
 	switch c {
 	case OK, Ping, UnhandledEvent, NoCommand, AgentsNeverTrigger:
 		return 202
-	case BadSignature, NoSecret:
+	case BadSignature, OutsideWindow, NoSecret:
 		return 401
 	case BodyTooLarge, TriggerTooLarge:
 		return 413

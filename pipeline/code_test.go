@@ -18,6 +18,7 @@ var table = []struct {
 	phase      bool // a taken over phase may choose it
 }{
 	{"bad_signature", "refused", 3, 401, false},
+	{"outside_window", "refused", 3, 401, false},
 	{"no_secret", "refused", 3, 401, false},
 	{"body_too_large", "failed", 1, 413, false},
 	{"malformed_event", "failed", 1, 400, false},

@@ -171,6 +171,9 @@ func IsRunID(s string) bool { return hexSet.all(s, 32, 32) }
 // IsRecipeName reports whether s may name a recipe.
 func IsRecipeName(s string) bool { return isName(s, 32) }
 
+// IsEventName reports whether s may name an event, as "issues.opened".
+func IsEventName(s string) bool { return isEvent(s) }
+
 // IsActorID reports whether s has the form of an actor's id: its source, a
 // colon, and the id that the source gives, as "github:583231".
 func IsActorID(s string) bool { return isPrefixed(s, actorSet, 64) }
@@ -249,14 +252,14 @@ func (e Envelope) Content() string {
 }
 
 // Place is what a sink knows the run's target by: the target as it renders
-// itself, or, for an item of a batch whose target names no repository, the
-// channel with the first half of the item's digest. So each item of a feed has
-// a place of its own, and the same item of a later tick has the same.
+// itself, or, where that names no repository, the channel with the first half
+// of the content's digest. So each item of a feed and each delivery of a hook
+// has a place of its own, and the same item of a later tick has the same.
 func (e Envelope) Place() string {
-	if e.Item == "" || e.Target.Repository != "" {
+	if e.Target.Repository != "" {
 		return e.Target.String()
 	}
-	return e.Channel + "#" + e.Item[:32]
+	return e.Channel + "#" + e.Content()[:32]
 }
 
 // Feed returns the id of what a batch's items are about, of the form of a run

@@ -55,6 +55,8 @@ var forbidden = []struct {
 	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
 	{"/recipes/advisories", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
+	{"/examples/orders", append([]string{"…/intake", module + "/examples/orders/intake"}, phasesDeny...), "act links the recipe"},
+	{"/examples/orders/source", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "database/sql"}, "the ingress links the source"},
 	{"/extract", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "extract links nothing of act but plan"},
 	{"/extract/rules", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/extract/cascade", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "net/http", "database/sql"}, "an extractor is part of extract"},
@@ -73,6 +75,7 @@ var forbidden = []struct {
 	{"/pipeline/aws/machine", phasesDeny, "the definition is generated from codes alone"},
 	{"/internal/pages", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/events", module + "/pipeline/local", "…/intake", "database/sql"}, "a page shows what it is given"},
 	{"/internal/public", []string{module + "/", "net", "net/http"}, "a list of addresses opens no connection"},
+	{"/internal/pointer", []string{module + "/", "net", "net/http", "os/exec"}, "a pointer reads the bytes that it is given"},
 	{"/internal/hostile", []string{module + "/act", module + "/fetch", module + "/extract", module + "/pipeline", module + "/events", "net", "net/http", "os/exec", "database/sql"}, "an extractor that was taken over has what the extract child has, and no more"},
 	{"/infra/authority", []string{module + "/"}, "the proof rests on the template alone"},
 	{"/events", []string{module + "/act", module + "/extract/rules", module + "/fence", module + "/fetch", module + "/pipeline/local", "database/sql"}, "ingress holds no table"},
@@ -123,6 +126,7 @@ var allowed = map[string][]string{
 	"/infra/authority":          {module + "/infra/authority"},
 	"/extract/shape":            {module + "/extract/shape"},
 	"/recipes/advisories":       {module + "/recipes/advisories"},
+	"/examples/orders/source":   {module + "/act/plan", module + "/extract/shape"},
 	"/recipes/issues":           {module + "/recipes/issues"},
 	"/pipeline/local/server":    {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
 	"/pipeline/runcontext":      {module + "/act/plan", module + "/extract/shape"},
@@ -130,6 +134,7 @@ var allowed = map[string][]string{
 	"/internal/pages":           {module + "/act/plan", module + "/extract/shape"},
 	"/internal/public":          {module + "/internal/public"},
 	"/extract/learned":          {module + "/act/plan"},
+	"/internal/pointer":         {module + "/internal/pointer"},
 	"/internal/hostile":         {module + "/internal/hostile"},
 	"/act/render":               {module + "/act/plan", module + "/act/render", module + "/extract/shape"},
 	"/act/internal/wire":        {module + "/act/internal/wire"},
@@ -170,7 +175,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/advisories/intake", "/recipes/issues/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/advisories/intake", "/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}

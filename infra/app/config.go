@@ -36,6 +36,7 @@ type stage struct {
 	Schedules           []schedule              `json:"schedules"`
 	BatchItems          int                     `json:"batchItems"`
 	BatchConcurrency    int                     `json:"batchConcurrency"`
+	Hooks               []hook                  `json:"hooks"`
 	DeliveryQueue       bool                    `json:"deliveryQueue"`
 	PermissionsBoundary string                  `json:"permissionsBoundary"`
 	AlarmTopicArn       string                  `json:"alarmTopicArn"`
@@ -54,6 +55,12 @@ type schedule struct {
 	Recipe     string `json:"recipe"`
 	Expression string `json:"expression"`
 	TimeZone   string `json:"timeZone"` // empty: UTC
+}
+
+// hook is one member of a stage's hooks.
+type hook struct {
+	Name     string `json:"name"`
+	Unsigned string `json:"unsigned"` // empty: it has a secret
 }
 
 // The context keys that are ours.
@@ -112,8 +119,12 @@ func (c config) props() *infra.Props {
 	for _, one := range s.Schedules {
 		schedules = append(schedules, infra.Schedule(one))
 	}
+	var hooks []infra.Hook
+	for _, one := range s.Hooks {
+		hooks = append(hooks, infra.Hook(one))
+	}
 	return &infra.Props{
-		Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
+		Hooks: hooks, Schedules: schedules, DeliveryQueue: s.DeliveryQueue, Batches: machine.Batches{Items: s.BatchItems, Concurrency: s.BatchConcurrency},
 		Stage: c.name, Live: s.Live, Kinds: s.Kinds, OwnIdentities: s.OwnIdentities, Network: s.Network, Model: infra.Model(s.Model), ContextAPI: s.ContextAPI,
 		ReservedConcurrency: s.ReservedConcurrency, RequestsPerSecond: s.RequestsPerSecond, Burst: s.Burst,
 		TextDays: s.TextDays, LogDays: s.LogDays, PermissionsBoundary: s.PermissionsBoundary, AlarmTopicArn: s.AlarmTopicArn,

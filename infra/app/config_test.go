@@ -38,6 +38,8 @@ func TestConfigurationIsRefusedWithItsPlaceNamed(t *testing.T) {
 		`{"decant:stages":{"dev":{"schedules":{"nightly":"rate(1 hour)"}}}}`:           "schedules",
 		`{"decant:stages":{"dev":{"schedules":[{"name":"a","when":"rate(1 hour)"}]}}}`: "when",
 		`{"decant:stages":{"dev":{"schedules":[{"name":"a","recipe":"r","expression":"rate(1 hour)","timeZone":"Mars/Base"}]}}}`: "Schedules[0].TimeZone",
+		`{"decant:stages":{"dev":{"hooks":[{"name":"Shop"}]}}}`:                                                                  "Hooks: Name",
+		`{"decant:stages":{"dev":{"hooks":[{"name":"shop","signed":false}]}}}`:                                                   "signed",
 		`{"decant:stages":{"dev":{"deliveryQueue":"yes"}}}`:                                                                      "deliveryQueue",
 		`{"decant:stages":{"dev":{"batchItems":1001}}}`:                                                                          "items of a batch",
 		`{"decant:stages":{"dev":{"model":{"id":"example.some-model"}}}}`:                                                        "Model.Invoke",

@@ -59,6 +59,37 @@ func Decant(models ...string) Expectation {
 	}
 }
 
+// Hook is a webhook beside GitHub's.
+type Hook struct {
+	Name     string
+	Unsigned bool // it has no secret
+}
+
+// WithHooks returns the expectation of a deployment that has these webhooks
+// too: each at its own path, and a secret that the ingress reads and every
+// other phase is denied.
+func (e Expectation) WithHooks(hooks ...Hook) Expectation {
+	e.Names, e.Rights, e.Denies = slices.Clone(e.Names), slices.Clone(e.Rights), slices.Clone(e.Denies)
+	for _, k := range hooks {
+		e.Rights = append(e.Rights, Rule{right(Service+"apigateway.amazonaws.com", "lambda:InvokeFunction", "Ingress",
+			Condition{"aws:SourceArn", Pattern{"Api", "/*/POST/webhooks/" + k.Name}}), Must})
+		if k.Unsigned {
+			continue
+		}
+		secret := Pattern{ID: "HookSecret " + k.Name}
+		e.Names = append(e.Names, Name{Name: secret.ID, Type: "AWS::SecretsManager::Secret", Ends: []string{"HookSecret" + strings.ReplaceAll(k.Name, "-", "")}})
+		e.Rights = append(e.Rights, Rule{Right{Who: "IngressRole", Action: "secretsmanager:GetSecretValue", Resource: secret}, Must})
+		for _, who := range withoutSecrets {
+			e.Denies = append(e.Denies, Right{Who: who, Action: "secretsmanager:*", Resource: secret})
+		}
+	}
+	slices.SortFunc(e.Denies, compareRights)
+	return e
+}
+
+// withoutSecrets are the roles of the phases that read no webhook's secret.
+var withoutSecrets = []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "SweepRole", "ContextRole"}
+
 // overPlain is a request without TLS.
 var overPlain = Condition{"aws:SecureTransport", Pattern{Rest: "false"}}
 
@@ -91,7 +122,7 @@ func decantDenies() []Right {
 			list = append(list, right(who, "s3:*", "RawBucket/"+prefix+"/*"))
 		}
 	}
-	for _, who := range []string{"FetchRole", "ExtractUnverifiedRole", "ExtractRestRole", "ActRole", "ApproveRole", "SweepRole", "ContextRole"} {
+	for _, who := range withoutSecrets {
 		list = append(list, right(who, "secretsmanager:*", "GithubSecret"))
 	}
 	for who, tables := range map[string][]string{

@@ -145,7 +145,11 @@ func (s *session) forged(ctx context.Context, number int, it item, r record) (re
 		env := envelope(digest)
 		r.place = env.Place()
 		if env.Actor.Kind == pipeline.System {
-			r.actor = actor{label: p.Recipe.LabelFor(env.Target.Event, plan.System).String()}
+			sent := plan.Unverified
+			if env.Source == pipeline.TickSource {
+				sent = plan.System
+			}
+			r.actor = actor{label: p.Recipe.LabelFor(env.Target.Event, sent).String()}
 		}
 		return env
 	}, body)

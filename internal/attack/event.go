@@ -47,10 +47,16 @@ func event(p local.Pipeline) (name string, made bool) {
 }
 
 // forged is the envelope of an item that no source sent: of a tick's item where
-// the recipe's event is one.
+// the recipe's event is one, and of a hook's delivery where its source is that.
 func (it item) forged(number int, p local.Pipeline, now time.Time) (func(digest string) pipeline.Envelope, []byte) {
 	body := hostile.Body{Item: number, Order: string(it.title), Text: it.body}.Encode()
 	name := p.Recipe.Name()
+	if hook := p.Hook; hook.Name != "" {
+		return func(digest string) pipeline.Envelope {
+			return pipeline.NewEnvelope(name, digest, hook.Name, body, pipeline.Actor{ID: hook.Sender(), Kind: pipeline.System}, hook.Sender(),
+				pipeline.Target{Event: it.event}, now)
+		}, body
+	}
 	if it.event != pipeline.Tick {
 		return func(digest string) pipeline.Envelope {
 			return pipeline.NewEnvelope(name, digest, p.Intake.Source, body, pipeline.Actor{ID: it.actor.acts, Kind: pipeline.Person}, channel,

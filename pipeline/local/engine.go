@@ -146,6 +146,9 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 			e.adapters[name] = true
 		}
 	}
+	if _, err := Hooks(pipelines...); err != nil {
+		return nil, err
+	}
 	if err := checkContextAPI(c.ContextAPI); err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func needSandbox(t *testing.T) {
 
 // testPipelines are all that a child of this test binary may be asked for.
 func testPipelines() []Pipeline {
-	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines(), adapterPipelines(), forgedPipelines(), feedPipelines(), programPipelines(), []Pipeline{costlyPipeline(), nonsensePipeline()}, modelPipelines(os.Getenv(modelURL)))
+	return slices.Concat([]Pipeline{issuesPipeline(), notePipeline("honest-too", says{`{"kind":"b"}`})}, hostilePipelines(), cheatingPipelines(), adapterPipelines(), forgedPipelines(), feedPipelines(), programPipelines(), []Pipeline{costlyPipeline(), nonsensePipeline(), ordersPipeline()}, modelPipelines(os.Getenv(modelURL)))
 }
 
 // entries are other things that this test binary may have been started for;

@@ -19,7 +19,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"reflect"
+	"slices"
 
+	"decant.dev/events"
 	"decant.dev/extract"
 	"decant.dev/fetch"
 	"decant.dev/pipeline"
@@ -32,6 +35,7 @@ type Pipeline struct {
 	Recipe    *pipeline.Recipe
 	Intake    fetch.Intake
 	Extractor func(*http.Client) extract.Extractor // called in each extract child with a client that reaches Hosts only, and in the parent with nil
+	Hook      events.Hook                          // the webhook that the Intake's Source is; zero where it is GitHub's, or none
 	Hosts     []string                             // "host:port" that the extractor may reach beside those that it declares (extract.Reaching)
 }
 
@@ -47,12 +51,49 @@ func (p Pipeline) check() error {
 	case p.Extractor == nil:
 		return fmt.Errorf("pipeline %s: want an Extractor", p.Recipe.Name())
 	}
+	if err := p.checkHook(); err != nil {
+		return fmt.Errorf("pipeline %s: %w", p.Recipe.Name(), err)
+	}
 	for _, hosts := range [][]string{p.Intake.Hosts, p.Hosts} {
 		if err := (&broker.Broker{Hosts: hosts}).Validate(); err != nil {
 			return fmt.Errorf("pipeline %s: %w", p.Recipe.Name(), err)
 		}
 	}
 	return nil
+}
+
+// checkHook reports a hook that starts nothing of the pipeline.
+func (p Pipeline) checkHook() error {
+	if p.Hook.Name == "" && p.Hook.Scheme == nil {
+		return nil
+	}
+	switch err := p.Hook.Check(); {
+	case err != nil:
+		return err
+	case p.Intake.Source != p.Hook.Name:
+		return fmt.Errorf("hook %s: want it the Intake's Source, got %.32q", p.Hook.Name, p.Intake.Source)
+	case !slices.ContainsFunc(p.Hook.Events(), p.Recipe.Handles):
+		return fmt.Errorf("hook %s: want an event of it among the recipe's", p.Hook.Name)
+	}
+	return nil
+}
+
+// Hooks lists the hooks of pipelines, each once, in their order. Two that
+// share a name have to be the same: a delivery is proved once.
+func Hooks(pipelines ...Pipeline) ([]events.Hook, error) {
+	var all []events.Hook
+	for _, p := range pipelines {
+		if p.Hook.Name == "" {
+			continue
+		}
+		switch i := slices.IndexFunc(all, func(k events.Hook) bool { return k.Name == p.Hook.Name }); {
+		case i < 0:
+			all = append(all, p.Hook)
+		case !reflect.DeepEqual(all[i], p.Hook):
+			return nil, fmt.Errorf("hook %s: want it the same in every pipeline", p.Hook.Name)
+		}
+	}
+	return all, nil
 }
 
 // digest is the recipe digest that envelopes bear: of what act knows and of

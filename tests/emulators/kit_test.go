@@ -51,20 +51,21 @@ var functions = map[string]map[string]string{
 }
 
 // fixtures are deployments for tests alone: the phases of a recipe with a
-// schedule, and an ingress whose machine is not there.
+// schedule, an ingress whose machine is not there, and one of a webhook.
 var fixtures = map[string]map[string]string{
 	"feeds-ingress": {"FEEDS_PHASE": "ingress"}, "feeds-fetch": {"FEEDS_PHASE": "fetch"}, "feeds-extract": {"FEEDS_PHASE": "extract"}, "feeds-act": {"FEEDS_PHASE": "act"},
 	"ingress-broken": {"DECANT_STATE_MACHINE_ARN": "arn:aws:states:" + region + ":" + account + ":stateMachine:none"},
+	"hooks-ingress":  {},
 }
 
 // like says which function's environment a fixture starts from.
-var like = map[string]string{"feeds-ingress": "ingress", "feeds-fetch": "fetch", "feeds-extract": "extract", "feeds-act": "act", "ingress-broken": "ingress"}
+var like = map[string]string{"feeds-ingress": "ingress", "feeds-fetch": "fetch", "feeds-extract": "extract", "feeds-act": "act", "ingress-broken": "ingress", "hooks-ingress": "ingress"}
 
 // deployed names each deployment and its binary.
 var deployed = map[string]string{
 	"ingress": "ingress", "fetch": "fetch", "extract-unverified": "extract", "extract-rest": "extract", "act": "act", "approve": "approve",
 	"context": "context",
-	"sweep":   "sweep", "feeds-ingress": "feeds", "feeds-fetch": "feeds", "feeds-extract": "feeds", "feeds-act": "feeds", "ingress-broken": "ingress",
+	"sweep":   "sweep", "feeds-ingress": "feeds", "feeds-fetch": "feeds", "feeds-extract": "feeds", "feeds-act": "feeds", "ingress-broken": "ingress", "hooks-ingress": "hooks",
 }
 
 // binaries holds the folder that build fills, once a test run.
@@ -78,7 +79,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 			return dir, err
 		}
 	}
-	for _, name := range []string{"hello", "feeds"} {
+	for _, name := range []string{"hello", "feeds", "hooks"} {
 		if err := build(".", filepath.Join(dir, name), "./"+name); err != nil {
 			return dir, err
 		}
@@ -173,6 +174,11 @@ func openCloud() (*cloud, error) {
 		functions[name]["DECANT_STATE_MACHINE_ARN"], functions[name]["DECANT_BATCH_MACHINE_ARN"] = c.machine, c.batches
 	}
 	functions["ingress"]["DECANT_GITHUB_SECRET_ARN"] = *secret.ARN
+	shop, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("decant/shop"), SecretString: &shopSecret})
+	if err != nil {
+		return nil, err
+	}
+	fixtures["hooks-ingress"]["DECANT_HOOK_SECRET_ARNS"] = "shop=" + *shop.ARN
 	for name, binary := range deployed {
 		if err := c.start(ctx, name, binary); err != nil {
 			return nil, err

@@ -30,6 +30,7 @@ const (
 	StateMachine   Variable = "DECANT_STATE_MACHINE_ARN" // the machine that carries runs
 	BatchMachine   Variable = "DECANT_BATCH_MACHINE_ARN" // the machine that carries ticks and their items
 	GitHubSecret   Variable = "DECANT_GITHUB_SECRET_ARN" // GitHub's webhook secret
+	HookSecrets    Variable = "DECANT_HOOK_SECRET_ARNS"  // secrets of other webhooks, as "shop=ARN", with commas between; absent: there is none
 	OwnIdentities  Variable = "DECANT_OWN_IDENTITIES"    // actor ids that our sinks use, with commas between
 	Live           Variable = "DECANT_LIVE"              // "true", or absent: outcomes are staged
 	Kinds          Variable = "DECANT_KINDS"             // the only kinds of action that are performed, with commas between; absent: all that have a sink
@@ -54,6 +55,7 @@ type rule struct {
 const (
 	tableForm    = `^[A-Za-z0-9_.-]{3,255}$`
 	arnForm      = `^arn:aws[a-z-]{0,16}:%s:[a-z0-9-]{1,32}:[0-9]{12}:%s$`
+	hookForm     = `[a-z][a-z0-9-]{0,31}=arn:aws[a-z-]{0,16}:secretsmanager:[a-z0-9-]{1,32}:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]{1,512}`
 	identityForm = `[a-z][a-z0-9-]{0,15}:[A-Za-z0-9._@+-]{1,64}`
 )
 
@@ -68,6 +70,7 @@ var rules = map[Variable]rule{
 	StateMachine:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "states", "stateMachine:[A-Za-z0-9_-]{1,80}"))},
 	BatchMachine:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "states", "stateMachine:[A-Za-z0-9_-]{1,80}"))},
 	GitHubSecret:   {form: regexp.MustCompile(fmt.Sprintf(arnForm, "secretsmanager", "secret:[A-Za-z0-9/_+=.@-]{1,512}"))},
+	HookSecrets:    {form: regexp.MustCompile(`^` + hookForm + `(,` + hookForm + `)*$`), optional: true},
 	OwnIdentities:  {form: regexp.MustCompile(`^(` + identityForm + `(,` + identityForm + `)*)?$`), optional: true},
 	Live:           {form: regexp.MustCompile(`^true$`), optional: true},
 	Kinds:          {form: regexp.MustCompile(`^[a-z]{1,16}\.[a-z]{1,16}(,[a-z]{1,16}\.[a-z]{1,16}){0,31}$`), optional: true},
@@ -131,6 +134,18 @@ func (v Values) Own() []string {
 		return nil
 	}
 	return strings.Split(v.of[OwnIdentities], ",")
+}
+
+// Hooks returns the ARN of each webhook's secret, by the webhook's name. Of two
+// of one name it is the last.
+func (v Values) Hooks() map[string]string {
+	hooks := map[string]string{}
+	for _, one := range strings.Split(v.of[HookSecrets], ",") {
+		if name, arn, ok := strings.Cut(one, "="); ok {
+			hooks[name] = arn
+		}
+	}
+	return hooks
 }
 
 // Live reports whether outcomes are written and not only staged.

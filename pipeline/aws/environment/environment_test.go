@@ -16,6 +16,7 @@ var sound = map[string]string{
 	"DECANT_STATE_MACHINE_ARN":     "arn:aws:states:eu-central-1:111122223333:stateMachine:decant",
 	"DECANT_BATCH_MACHINE_ARN":     "arn:aws:states:eu-central-1:111122223333:stateMachine:decant-batch",
 	"DECANT_GITHUB_SECRET_ARN":     "arn:aws-us-gov:secretsmanager:us-gov-west-1:111122223333:secret:decant/github-AbCdEf",
+	"DECANT_HOOK_SECRET_ARNS":      "shop=arn:aws:secretsmanager:eu-central-1:111122223333:secret:a=b-AbCdEf,door-2=arn:aws:secretsmanager:eu-central-1:111122223333:secret:Door-1",
 	"DECANT_OWN_IDENTITIES":        "github:41898282",
 	"DECANT_LIVE":                  "true",
 	"DECANT_EXPECTED_OWNER":        "111122223333",
@@ -50,6 +51,12 @@ func TestSoundValuesAreRead(t *testing.T) {
 	}
 	if !v.Live() || v.Namespace() != "decant/dev" || len(v.Own()) != 1 {
 		t.Errorf("got live %t, namespace %q, %d own identities", v.Live(), v.Namespace(), len(v.Own()))
+	}
+	if got := v.Hooks(); len(got) != 2 || got["shop"] != "arn:aws:secretsmanager:eu-central-1:111122223333:secret:a=b-AbCdEf" || !strings.HasSuffix(got["door-2"], ":secret:Door-1") {
+		t.Errorf("got hooks %v", got)
+	}
+	if none, err := Read(lookup(nil, string(HookSecrets)), HookSecrets); err != nil || len(none.Hooks()) != 0 {
+		t.Errorf("got hooks %v, %v", none.Hooks(), err)
 	}
 }
 

@@ -78,7 +78,7 @@ func build(t *testing.T, fail map[string]error) (*world, *Handler) {
 		bodies: map[string]string{}, started: map[string]pipeline.Envelope{}, markers: map[string]string{}, batches: map[string]pipeline.Envelope{}, secret: key, fail: fail,
 	}
 	h, err := New(Config{
-		Recipes: []*pipeline.Recipe{issues.Recipe, feeds}, Secrets: w, Raw: func(string) Store { return w }, Starts: func(string) Store { return starts{w} },
+		Sources: Sources{Recipes: []*pipeline.Recipe{issues.Recipe, feeds}}, Secrets: w, Raw: func(string) Store { return w }, Starts: func(string) Store { return starts{w} },
 		Runs: w, Batches: batches{w}, Clock: func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package lambdaingress
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,9 +18,22 @@ import (
 // event, as API Gateway delivers it.
 type sqsEvent struct {
 	Records []struct {
-		ID   string `json:"messageId"`
-		Body string `json:"body"`
+		ID         string `json:"messageId"`
+		Body       string `json:"body"`
+		Attributes struct {
+			Sent string `json:"SentTimestamp"` // milliseconds since 1970; written by the queue, not by the sender
+		} `json:"attributes"`
 	} `json:"Records"`
+}
+
+// came is when a message came: as the queue has it, so that one that waits
+// stays within its sender's window. It is never after now.
+func came(sent string, now time.Time) time.Time {
+	ms, err := strconv.ParseInt(sent, 10, 64)
+	if at := time.UnixMilli(ms); err == nil && ms > 0 && at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // failures names the messages that should come again
@@ -62,7 +76,7 @@ func (h *Handler) queue(ctx context.Context, payload []byte) (reply function.Rep
 		if m.ID == "" {
 			return function.Reply{}, client.RetryableError{}
 		}
-		one, code := h.message(ctx, m.Body)
+		one, code := h.message(ctx, m.Body, came(m.Attributes.Sent, h.Clock()))
 		reply.Counts = append(reply.Counts, one.Counts...)
 		word := function.OK
 		if code != pipeline.OK {
@@ -79,7 +93,7 @@ func (h *Handler) queue(ctx context.Context, payload []byte) (reply function.Rep
 }
 
 // message delivers one message and returns its code.
-func (h *Handler) message(ctx context.Context, body string) (reply function.Reply, code pipeline.Code) {
+func (h *Handler) message(ctx context.Context, body string, at time.Time) (reply function.Reply, code pipeline.Code) {
 	defer func() {
 		if recover() != nil {
 			reply, code = function.Reply{}, pipeline.PhasePanic
@@ -88,7 +102,7 @@ func (h *Handler) message(ctx context.Context, body string) (reply function.Repl
 	if ctx.Err() != nil {
 		return reply, pipeline.Stopped
 	}
-	reply, _, err := h.deliver(ctx, []byte(body))
+	reply, _, err := h.deliver(ctx, []byte(body), at)
 	var fault *pipeline.Fault
 	switch {
 	case err == nil:
@@ -104,7 +118,7 @@ func (h *Handler) message(ctx context.Context, body string) (reply function.Repl
 // again: whatever is not a verdict on the message itself.
 func comesAgain(c pipeline.Code) bool {
 	switch c {
-	case pipeline.OK, pipeline.BadSignature, pipeline.BodyTooLarge, pipeline.MalformedEvent, pipeline.MalformedBody,
+	case pipeline.OK, pipeline.BadSignature, pipeline.OutsideWindow, pipeline.BodyTooLarge, pipeline.MalformedEvent, pipeline.MalformedBody,
 		pipeline.BodyMisfit, pipeline.Ping, pipeline.UnhandledEvent:
 		return false
 	default:

@@ -13,6 +13,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"sync"
@@ -53,13 +54,21 @@ type Runs interface {
 	Accept(ctx context.Context, d events.Delivery) (runs []string, wait func(), code pipeline.Code)
 }
 
+// Hook is a webhook beside GitHub's, with its secrets.
+type Hook struct {
+	Hook    events.Hook
+	Secrets events.Secrets
+}
+
 // Config is what a server is made of.
 type Config struct {
 	Runs    Runs
-	Secrets events.Secrets  // at least one
+	Secrets events.Secrets  // of GitHub's webhook; without one its path is not served
+	Hooks   []Hook          // each at its path
 	Context http.Handler    // the context API
 	Answers http.Handler    // the page of waiting runs, or nil
 	Life    context.Context // of the runs: they stop when it ends
+	Clock   func() time.Time
 }
 
 // Server answers requests. It is safe for concurrent use.
@@ -71,24 +80,43 @@ type Server struct {
 
 	mu       sync.Mutex
 	counts   map[string]int
+	matched  map[string]int // "github current"
+	ignored  map[string]int // "github star"
 	draining bool
 	under    sync.WaitGroup
 }
 
-// New checks what a server is made of. Without a secret there is none: every
-// delivery would be refused.
+// New checks what a server is made of. A hook without a secret of its form is
+// refused, unless it says that nothing is signed; so is a server that no
+// delivery could reach.
 func New(c Config) (*Server, error) {
 	switch {
-	case c.Runs == nil || c.Context == nil || c.Life == nil:
-		return nil, errors.New("server: want runs, a context API and a life")
-	case !c.Secrets.Current.Configured() && !c.Secrets.Previous.Configured():
+	case c.Runs == nil || c.Context == nil || c.Life == nil || c.Clock == nil:
+		return nil, errors.New("server: want runs, a context API, a life and a clock")
+	case !c.Secrets.Any() && len(c.Hooks) == 0:
 		return nil, errors.New("server: want a webhook secret, got none")
 	}
 	s := &Server{
-		config: c, mux: http.NewServeMux(), counts: map[string]int{},
+		config: c, mux: http.NewServeMux(), counts: map[string]int{}, matched: map[string]int{}, ignored: map[string]int{},
 		bodies: make(chan struct{}, maxBodies), jobs: make(chan struct{}, MaxJobs),
 	}
-	s.mux.HandleFunc(GitHubPath, s.github)
+	if c.Secrets.Any() {
+		s.mux.Handle(GitHubPath, s.source(github(c.Secrets)))
+	}
+	seen := map[string]bool{}
+	for _, k := range c.Hooks {
+		if err := k.Hook.Check(); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		if seen[k.Hook.Name] {
+			return nil, fmt.Errorf("server: hook %s: want it once", k.Hook.Name)
+		}
+		seen[k.Hook.Name] = true
+		if err := k.Hook.CheckSecrets(k.Secrets); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		s.mux.Handle(k.Hook.Path(), s.source(hook(k, c.Clock)))
+	}
 	s.mux.HandleFunc(HealthPath, health)
 	s.mux.Handle("/api/", c.Context)
 	if c.Answers != nil {
@@ -117,6 +145,22 @@ func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.counts)
+}
+
+// Matched says how often each secret of each source proved a delivery, as
+// "github current": so a rotation can be followed to its end.
+func (s *Server) Matched() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.matched)
+}
+
+// Ignored says how often which proved delivery was of an event that no recipe
+// names, as "github star". The words are of closed lists.
+func (s *Server) Ignored() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.ignored)
 }
 
 // Drain takes no further delivery and waits until all runs are over, or until
@@ -191,16 +235,47 @@ func health(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}`))
 }
 
-// github answers one delivery of GitHub's.
-func (s *Server) github(w http.ResponseWriter, r *http.Request) {
+// source is a place that deliveries are posted to.
+type source struct {
+	name    string
+	headers []string // that must be there once before a byte of a body is read
+	receive func(h events.HTTP) (events.Delivery, events.Matched, error)
+	class   func(h events.HTTP, d events.Delivery) string // a word of a closed list for what is ignored
+}
+
+func github(secrets events.Secrets) source {
+	return source{
+		name: events.GitHub, headers: []string{signature}, class: func(h events.HTTP, _ events.Delivery) string { return events.GitHubClass(h) },
+		receive: func(h events.HTTP) (events.Delivery, events.Matched, error) { return events.ReceiveGitHub(h, secrets) },
+	}
+}
+
+func hook(k Hook, clock func() time.Time) source {
+	return source{
+		name: k.Hook.Name, headers: k.Hook.Headers(), class: func(_ events.HTTP, d events.Delivery) string { return d.Class() },
+		receive: func(h events.HTTP) (events.Delivery, events.Matched, error) {
+			return events.ReceiveHook(h, k.Hook, k.Secrets, clock())
+		},
+	}
+}
+
+// source answers the deliveries of one source.
+func (s *Server) source(from source) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.deliver(w, r, from) }
+}
+
+// deliver answers one delivery.
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, from source) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
 		write(w, http.StatusMethodNotAllowed, answer{Code: "not_allowed"})
 		return
 	}
-	if len(r.Header.Values(signature)) != 1 { // before a byte of the body is read
-		s.refuse(w, pipeline.BadSignature)
-		return
+	for _, name := range from.headers { // before a byte of the body is read
+		if len(r.Header.Values(name)) != 1 {
+			s.refuse(w, pipeline.BadSignature)
+			return
+		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
@@ -209,8 +284,9 @@ func (s *Server) github(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-s.bodies }()
-	d, err := s.receive(r)
+	h, d, err := s.receive(r, from)
 	if err != nil {
+		s.ignore(from, h, d, codeOf(err))
 		s.refuse(w, codeOf(err))
 		return
 	}
@@ -232,6 +308,7 @@ func (s *Server) github(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if code != pipeline.OK {
+		s.ignore(from, h, d, code)
 		s.refuse(w, code)
 		return
 	}
@@ -240,17 +317,32 @@ func (s *Server) github(w http.ResponseWriter, r *http.Request) {
 }
 
 // receive reads and verifies a delivery, as the ingress does everywhere.
-func (s *Server) receive(r *http.Request) (events.Delivery, error) {
+func (s *Server) receive(r *http.Request, from source) (events.HTTP, events.Delivery, error) {
 	body, err := events.ReadBody(r.Body)
 	if err != nil {
-		return events.Delivery{}, err
+		return events.HTTP{}, events.Delivery{}, err
 	}
 	h, err := events.NewHTTP(r.Header, body)
 	if err != nil {
-		return events.Delivery{}, err
+		return events.HTTP{}, events.Delivery{}, err
 	}
-	d, _, err := events.ReceiveGitHub(h, s.config.Secrets)
-	return d, err
+	d, matched, err := from.receive(h)
+	if matched != events.MatchedNone {
+		s.mu.Lock()
+		s.matched[from.name+" "+matched.String()]++
+		s.mu.Unlock()
+	}
+	return h, d, err
+}
+
+// ignore counts a delivery that was proved and that nothing handles.
+func (s *Server) ignore(from source, h events.HTTP, d events.Delivery, code pipeline.Code) {
+	if code != pipeline.UnhandledEvent && code != pipeline.Ping {
+		return
+	}
+	s.mu.Lock()
+	s.ignored[from.name+" "+from.class(h, d)]++
+	s.mu.Unlock()
 }
 
 // take waits for a place, and is false where ctx ends before there is one.
