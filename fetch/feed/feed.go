@@ -22,6 +22,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"decant.dev/internal/pointer"
 	"decant.dev/pipeline"
 )
 
@@ -100,54 +101,12 @@ func text(body []byte) []byte {
 // judged by itself.
 var lenient = jsontext.AllowDuplicateNames(true)
 
-// value is what stands at a pointer of a JSON document (RFC 6901).
-func value(doc []byte, at jsontext.Pointer) (jsontext.Value, bool) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(doc), lenient)
-	for token := range at.Tokens() {
-		kind := d.PeekKind()
-		if kind != '{' && kind != '[' {
-			return nil, false
-		}
-		if _, err := d.ReadToken(); err != nil {
-			return nil, false
-		}
-		if !enter(d, kind, token) {
-			return nil, false
-		}
-	}
-	v, err := d.ReadValue()
-	return v.Clone(), err == nil
-}
-
-// enter goes to the member or the element that a token of a pointer names.
-func enter(d *jsontext.Decoder, kind jsontext.Kind, token string) bool {
-	for i := 0; ; i++ {
-		switch next := d.PeekKind(); {
-		case next == '}' || next == ']' || next == jsontext.KindInvalid:
-			return false
-		case kind == '{':
-			name, err := d.ReadToken()
-			if err != nil {
-				return false
-			}
-			if name.String() == token {
-				return true
-			}
-		case jsontext.Pointer("").AppendToken(token) == jsontext.Pointer("/"+decimal(i)):
-			return true
-		}
-		if d.SkipValue() != nil {
-			return false
-		}
-	}
-}
-
 // list reads the elements of the array at a pointer.
 func (d document) list(doc []byte, at jsontext.Pointer) ([]entry, error) {
 	if !at.IsValid() || !shallow(doc) {
 		return nil, malformed(doc, "JSON, not nested deeper than 1000")
 	}
-	array, ok := value(doc, at)
+	array, ok := pointer.Find(doc, at, lenient)
 	if !ok || array.Kind() != '[' {
 		return nil, malformed(doc, "an array at the pointer")
 	}
@@ -173,7 +132,7 @@ func (d document) entry(v jsontext.Value) entry {
 		return entry{raw: raw}
 	}
 	e := entry{raw: raw}
-	if id, ok := value(raw, d.id); ok && d.id.IsValid() {
+	if id, ok := pointer.Find(raw, d.id); ok && d.id.IsValid() {
 		switch id.Kind() {
 		case '"':
 			_ = json.Unmarshal(id, &e.id) // canonical, and so a string
@@ -207,11 +166,11 @@ func (d document) advisories(body []byte) ([]entry, error) {
 	if !shallow(doc) {
 		return nil, malformed(body, "JSON, not nested deeper than 1000")
 	}
-	one, _ := value(doc, "")
+	one, _ := pointer.Find(doc, "", lenient)
 	if one.Kind() == '[' {
 		return d.list(doc, "")
 	}
-	if _, ok := value(doc, "/vulns"); ok {
+	if _, ok := pointer.Find(doc, "/vulns", lenient); ok {
 		return d.list(doc, "/vulns")
 	}
 	if one.Kind() != '{' {

@@ -12,6 +12,7 @@ import (
 
 	"decant.dev/fetch"
 	"decant.dev/fetch/web"
+	"decant.dev/internal/pointer"
 	"decant.dev/pipeline"
 )
 
@@ -83,7 +84,7 @@ func (c Config) record(ctx context.Context, client *web.Client, e entry) ([]byte
 	if !shallow(doc) {
 		return nil, malformed(doc, "a record in JSON")
 	}
-	one, _ := value(doc, "")
+	one, _ := pointer.Find(doc, "", lenient)
 	return document{}.entry(one).raw, nil
 }
 
