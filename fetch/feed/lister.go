@@ -96,7 +96,10 @@ func (c Config) record(ctx context.Context, client *web.Client, e entry) ([]byte
 // pages asks for a source's pages.
 func (c Config) pages(ctx context.Context, client *web.Client, v validators) iter.Seq2[page, error] {
 	return func(yield func(page, error) bool) {
-		p, err := client.Get(ctx, c.URL, web.Validators(v))
-		yield(page{fresh: p.Fresh, body: p.Body, validators: validators(p.Validators)}, err)
+		for p, err := range client.Pages(ctx, c.URL, web.Validators(v), c.Paging) {
+			if !yield(page{fresh: p.Fresh, body: p.Body, validators: validators(p.Validators)}, err) || err != nil {
+				return
+			}
+		}
 	}
 }
