@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"decant.dev/fence"
 	"decant.dev/fetch"
@@ -99,69 +98,4 @@ func ItemElements(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
 		return fetch.Bundle{}, pipeline.Unreadable.Error("item of %d bytes: want one that says something", len(raw))
 	}
 	return fetch.Bundle{Elements: e.elements}, nil
-}
-
-// Field is one part of a record that a recipe reads: the element's field
-// name, of a recipe author's words, and where its text stands. Of a list each
-// text is an element.
-type Field struct {
-	Name string
-	At   jsontext.Pointer
-	HTML bool // the text may be HTML
-}
-
-// RecordElements makes the elements of an item of a list or a table: the
-// fields that the recipe names, and no other, since a stranger's names are
-// content too. Numbers and booleans are texts as they are written. What is no
-// object, or has none of the fields, is [pipeline.Unreadable].
-func RecordElements(fields ...Field) func(pipeline.Envelope, []byte) (fetch.Bundle, error) {
-	return func(_ pipeline.Envelope, raw []byte) (fetch.Bundle, error) {
-		if v := jsontext.Value(raw); v.Kind() != '{' || !v.IsValid() {
-			return fetch.Bundle{}, pipeline.Unreadable.Error("item of %d bytes: want an object", len(raw))
-		}
-		var e builder
-		hidden := 0
-		for _, f := range fields {
-			v, _ := value(raw, f.At)
-			texts := scalars(v)
-			for i := range texts {
-				if f.HTML {
-					var n int
-					texts[i], n = readable(texts[i])
-					hidden += n
-				}
-			}
-			e.fields(f.Name, texts)
-		}
-		if hidden > 0 {
-			e.field(FieldHidden, strconv.Itoa(hidden))
-		}
-		if len(e.elements) == 0 {
-			return fetch.Bundle{}, pipeline.Unreadable.Error("item of %d bytes: want one of its recipe's fields", len(raw))
-		}
-		return fetch.Bundle{Elements: e.elements}, nil
-	}
-}
-
-// scalars are the texts of a value: its own, or its elements'.
-func scalars(v jsontext.Value) []string {
-	switch v.Kind() {
-	case '"':
-		var s string
-		_ = json.Unmarshal(v, &s) // a valid string
-		return []string{s}
-	case '0', 't', 'f':
-		return []string{string(v)}
-	case '[':
-		var list []jsontext.Value
-		_ = json.Unmarshal(v, &list) // a valid list
-		var all []string
-		for _, one := range list {
-			if one.Kind() != '[' {
-				all = append(all, scalars(one)...)
-			}
-		}
-		return all
-	}
-	return nil
 }

@@ -17,10 +17,12 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"decant.dev/internal/pointer"
 	"decant.dev/pipeline"
 )
 
@@ -99,54 +101,12 @@ func text(body []byte) []byte {
 // judged by itself.
 var lenient = jsontext.AllowDuplicateNames(true)
 
-// value is what stands at a pointer of a JSON document (RFC 6901).
-func value(doc []byte, at jsontext.Pointer) (jsontext.Value, bool) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(doc), lenient)
-	for token := range at.Tokens() {
-		kind := d.PeekKind()
-		if kind != '{' && kind != '[' {
-			return nil, false
-		}
-		if _, err := d.ReadToken(); err != nil {
-			return nil, false
-		}
-		if !enter(d, kind, token) {
-			return nil, false
-		}
-	}
-	v, err := d.ReadValue()
-	return v.Clone(), err == nil
-}
-
-// enter goes to the member or the element that a token of a pointer names.
-func enter(d *jsontext.Decoder, kind jsontext.Kind, token string) bool {
-	for i := 0; ; i++ {
-		switch next := d.PeekKind(); {
-		case next == '}' || next == ']' || next == jsontext.KindInvalid:
-			return false
-		case kind == '{':
-			name, err := d.ReadToken()
-			if err != nil {
-				return false
-			}
-			if name.String() == token {
-				return true
-			}
-		case jsontext.Pointer("").AppendToken(token) == jsontext.Pointer("/"+decimal(i)):
-			return true
-		}
-		if d.SkipValue() != nil {
-			return false
-		}
-	}
-}
-
 // list reads the elements of the array at a pointer.
 func (d document) list(doc []byte, at jsontext.Pointer) ([]entry, error) {
 	if !at.IsValid() || !shallow(doc) {
 		return nil, malformed(doc, "JSON, not nested deeper than 1000")
 	}
-	array, ok := value(doc, at)
+	array, ok := pointer.Find(doc, at, lenient)
 	if !ok || array.Kind() != '[' {
 		return nil, malformed(doc, "an array at the pointer")
 	}
@@ -172,7 +132,7 @@ func (d document) entry(v jsontext.Value) entry {
 		return entry{raw: raw}
 	}
 	e := entry{raw: raw}
-	if id, ok := value(raw, d.id); ok && d.id.IsValid() {
+	if id, ok := pointer.Find(raw, d.id); ok && d.id.IsValid() {
 		switch id.Kind() {
 		case '"':
 			_ = json.Unmarshal(id, &e.id) // canonical, and so a string
@@ -206,11 +166,11 @@ func (d document) advisories(body []byte) ([]entry, error) {
 	if !shallow(doc) {
 		return nil, malformed(body, "JSON, not nested deeper than 1000")
 	}
-	one, _ := value(doc, "")
+	one, _ := pointer.Find(doc, "", lenient)
 	if one.Kind() == '[' {
 		return d.list(doc, "")
 	}
-	if _, ok := value(doc, "/vulns"); ok {
+	if _, ok := pointer.Find(doc, "/vulns", lenient); ok {
 		return d.list(doc, "/vulns")
 	}
 	if one.Kind() != '{' {
@@ -229,10 +189,18 @@ func (d document) rows(body []byte) ([]entry, error) {
 	if err != nil {
 		return nil, malformed(body, "a header row of CSV")
 	}
-	sorted := slices.Sorted(slices.Values(header))
-	if len(slices.Compact(sorted)) != len(header) {
-		return nil, malformed(body, "a header row of CSV with each name once")
+	columns := make([]column, len(header))
+	for i, name := range header {
+		quoted, _ := jsontext.AppendQuote(nil, name) // valid UTF-8
+		columns[i] = column{i, utf16.Encode([]rune(name)), append(quoted, ':')}
 	}
+	slices.SortFunc(columns, func(a, b column) int { return slices.Compare(a.order, b.order) })
+	for i := range columns[1:] {
+		if header[columns[i].at] == header[columns[i+1].at] {
+			return nil, malformed(body, "a header row of CSV with each name once")
+		}
+	}
+	id := slices.Index(header, d.id.LastToken())
 	var entries []entry
 	for {
 		row, err := r.Read()
@@ -244,11 +212,26 @@ func (d document) rows(body []byte) ([]entry, error) {
 			entries = append(entries, entry{raw: raw})
 			continue
 		}
-		object := make(map[string]string, len(row))
-		for i, cell := range row {
-			object[header[i]] = cell
+		e := entry{raw: []byte{'{'}}
+		for i, c := range columns {
+			if i > 0 {
+				e.raw = append(e.raw, ',')
+			}
+			e.raw = append(e.raw, c.name...)
+			e.raw, _ = jsontext.AppendQuote(e.raw, row[c.at])
 		}
-		raw, _ := json.Marshal(object, json.Deterministic(true)) // as above
-		entries = append(entries, d.entry(raw))
+		e.raw = append(e.raw, '}')
+		if id >= 0 {
+			e.id = row[id]
+		}
+		entries = append(entries, e)
 	}
+}
+
+// column is a column of a table: where it stands, its name in the order of
+// canonical JSON (RFC 8785, section 3.2.3), and as a member's name.
+type column struct {
+	at    int
+	order []uint16
+	name  []byte
 }

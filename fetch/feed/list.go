@@ -14,7 +14,6 @@ type page struct {
 	fresh      bool // false: nothing has changed since the validators were given
 	body       []byte
 	validators validators
-	more       bool // there are pages behind it that were not asked for
 }
 
 // listing is one tick: what a source has is held against what was listed.
@@ -36,7 +35,6 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 		listed fetch.Listed
 		size   int
 		left   error // why items are left for the next tick
-		whole  = true
 		first  = true
 		had    []seen // what stands there now
 		known  = map[seen]bool{}
@@ -51,7 +49,6 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 			after.validators = p.validators
 		}
 		first = false
-		whole = !p.more
 		entries, err := l.document.entries(p.body)
 		if err != nil {
 			return fetch.Listed{}, err
@@ -94,10 +91,8 @@ func (l listing) read(pages iter.Seq2[page, error]) (fetch.Listed, error) {
 		case same:
 			listed.Unchanged++
 		case named: // edited
-		case whole:
+		default:
 			listed.Gone++
-		case len(after.entries) < MaxEntries: // it may stand behind the pages that were read
-			after.entries = append(after.entries, old)
 		}
 	}
 	slices.SortFunc(after.entries, compare)

@@ -12,6 +12,7 @@ import (
 
 	"decant.dev/fetch"
 	"decant.dev/fetch/web"
+	"decant.dev/internal/pointer"
 	"decant.dev/pipeline"
 )
 
@@ -36,7 +37,8 @@ type Config struct {
 
 // Lister lists what is new or edited of a source. A source is asked with the
 // validators that it gave last, of an answer whose items are durable; one that
-// says that nothing has changed costs one request. Its errors are those of
+// says that nothing has changed costs one request. A list in pages is asked for
+// in full. Its errors are those of
 // package web, and those of Items.
 func Lister(c Config) fetch.Lister {
 	return func(ctx context.Context, asked fetch.Asked) (fetch.Listed, error) {
@@ -52,7 +54,11 @@ func Lister(c Config) fetch.Lister {
 			defer cancel()
 			l.record = func(e entry) ([]byte, error) { return c.record(ctx, client, e) }
 		}
-		return l.read(c.pages(ctx, client, before.validators))
+		v := before.validators
+		if c.Paging != (web.Paging{}) {
+			v = validators{} // a later page may change alone
+		}
+		return l.read(c.pages(ctx, client, v))
 	}
 }
 
@@ -83,7 +89,7 @@ func (c Config) record(ctx context.Context, client *web.Client, e entry) ([]byte
 	if !shallow(doc) {
 		return nil, malformed(doc, "a record in JSON")
 	}
-	one, _ := value(doc, "")
+	one, _ := pointer.Find(doc, "", lenient)
 	return document{}.entry(one).raw, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"decant.dev/fetch"
+	"decant.dev/fetch/web"
 	"decant.dev/pipeline"
 )
 
@@ -33,7 +34,7 @@ func newSite(t *testing.T, bodies map[string]string) *site {
 	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		body, ok := s.bodies[r.URL.Path]
+		body, ok := s.bodies[r.URL.RequestURI()]
 		tag := fmt.Sprintf(`"%x"`, len(body))
 		s.asked = append(s.asked, r.URL.Path+" "+r.Header.Get("If-None-Match"))
 		switch {
@@ -177,5 +178,27 @@ func TestMemoryAtTheBound(t *testing.T) {
 		if grown > 40*int64(len(body.body)) {
 			t.Errorf("%s: heap grown by %d bytes", name, grown)
 		}
+	}
+}
+
+// A list in pages is one list: what moved to the next page meanwhile is one
+// item, and what changes on a later page is seen.
+func TestPagesAreOneList(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]string{
+		"/list": `{"next":"b","items":[{"id":1},{"id":2}]}`, "/list?at=b": `{"next":"c","items":[{"id":2},{"id":3}]}`, "/list?at=c": `{"items":[{"id":4,"t":"x"}]}`,
+	})
+	list := Lister(Config{
+		URL: s.URL + "/list", Hosts: []string{s.host()}, Format: JSON, Pointer: "/items", Paging: web.Paging{Parameter: "at", Cursor: "/next"},
+		Limits: web.Limits{Gap: 1},
+	})
+	first, asked := s.tick(t, list, nil)
+	if len(first.Items) != 4 || len(asked) != 3 {
+		t.Errorf("first: got %q by %q", first.Items, asked)
+	}
+	s.bodies["/list?at=c"] = `{"items":[{"id":4,"t":"y"}]}`
+	later, asked := s.tick(t, list, first.Cursor)
+	if len(later.Items) != 1 || later.Unchanged != 3 || len(asked) != 3 {
+		t.Errorf("later: got %q, %d unchanged by %q", later.Items, later.Unchanged, asked)
 	}
 }

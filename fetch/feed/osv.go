@@ -14,6 +14,7 @@ import (
 
 	"decant.dev/fence"
 	"decant.dev/fetch"
+	"decant.dev/internal/pointer"
 	"decant.dev/pipeline"
 )
 
@@ -221,7 +222,7 @@ func (a advisory) rating() string {
 
 // word is the severity that a database says in a word of its own.
 func word(specific jsontext.Value) string {
-	v, _ := value(specific, "/severity")
+	v, _ := pointer.Find(specific, "/severity")
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
 		return ""
