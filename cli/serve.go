@@ -130,7 +130,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	}
 	runs := &acceptor{app: a, engine: engine, links: asking, json: o.json}
 	s, err := server.New(server.Config{
-		Runs: runs, Secrets: secrets, Hooks: hooks, Context: engine.Context(), Answers: asking.handler(), Life: life, Clock: a.Clock,
+		Runs: runs, Secrets: secrets, Hooks: hooks, Context: engine.Context(), Answers: asking.handler(), Life: life, Clock: a.Clock, Ticks: len(clocks) > 0,
 	})
 	if err != nil {
 		return 0, errors.Join(err, engine.Close())

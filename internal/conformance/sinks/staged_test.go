@@ -72,7 +72,7 @@ func TestAMessageIsSentAsItWasStaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(staged.Actions[0].Params, "queue")
-	if !reflect.DeepEqual(m.Columns, staged.Actions[0].Params) || m.Label != plan.System || m.Source != "github" || m.Place != "octo-org/sample#12" {
+	if !reflect.DeepEqual(m.Columns, staged.Actions[0].Params) || m.Label != plan.Unverified || m.Source != "github" || m.Place != "octo-org/sample#12" {
 		t.Errorf("sent %s: want the columns %v, with source, label and place", b, staged.Actions[0].Params)
 	}
 }

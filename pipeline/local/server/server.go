@@ -67,6 +67,7 @@ type Config struct {
 	Hooks   []Hook          // each at its path
 	Context http.Handler    // the context API
 	Answers http.Handler    // the page of waiting runs, or nil
+	Ticks   bool            // schedules tick beside it, so that it is worth serving without a secret
 	Life    context.Context // of the runs: they stop when it ends
 	Clock   func() time.Time
 }
@@ -93,7 +94,7 @@ func New(c Config) (*Server, error) {
 	switch {
 	case c.Runs == nil || c.Context == nil || c.Life == nil || c.Clock == nil:
 		return nil, errors.New("server: want runs, a context API, a life and a clock")
-	case !c.Secrets.Any() && len(c.Hooks) == 0:
+	case !c.Secrets.Any() && len(c.Hooks) == 0 && !c.Ticks:
 		return nil, errors.New("server: want a webhook secret, got none")
 	}
 	s := &Server{
