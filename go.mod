@@ -9,6 +9,7 @@ ignore (
 
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
+	github.com/andybalholm/cascadia v1.3.5
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.276.0
 	github.com/aws/aws-lambda-go v1.55.1
 	github.com/aws/aws-sdk-go-v2 v1.48.0
@@ -32,9 +33,14 @@ require (
 	github.com/google/go-github/v82 v82.0.0
 	github.com/invopop/jsonschema v0.14.0
 	github.com/landlock-lsm/go-landlock v0.11.2
+	github.com/mmcdole/gofeed v1.4.2
+	github.com/pandatix/go-cvss v0.6.4
 	github.com/rivo/uniseg v0.4.7
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	github.com/tdewolff/parse/v2 v2.25.0
 	go.yaml.in/yaml/v4 v4.0.0-rc.2
+	golang.org/x/image v0.48.0
 	golang.org/x/sys v0.50.0
 	golang.org/x/text v0.44.0
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78
@@ -77,6 +83,7 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect

@@ -4,14 +4,15 @@ package main
 
 import (
 	"decant.dev/cli"
+	"decant.dev/recipes/advisories"
+	advisoriesintake "decant.dev/recipes/advisories/intake"
 	"decant.dev/recipes/issues"
-	"decant.dev/recipes/issues/intake"
+	issuesintake "decant.dev/recipes/issues/intake"
 )
 
 func main() {
-	cli.Main(cli.Pipeline{
-		Recipe:    issues.Recipe,
-		Intake:    intake.Intake,
-		Extractor: intake.Extractor,
-	})
+	cli.Main(
+		cli.Pipeline{Recipe: advisories.Recipe, Intake: advisoriesintake.Intake, Extractor: advisoriesintake.Extractor},
+		cli.Pipeline{Recipe: issues.Recipe, Intake: issuesintake.Intake, Extractor: issuesintake.Extractor},
+	)
 }

@@ -13,11 +13,16 @@ import (
 	ordersintake "decant.dev/examples/orders/intake"
 	"decant.dev/examples/orders/source"
 	"decant.dev/pipeline/local"
+	"decant.dev/recipes/advisories"
+	advisoriesintake "decant.dev/recipes/advisories/intake"
 	"decant.dev/recipes/issues"
 	"decant.dev/recipes/issues/intake"
 )
 
-var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
+var pipelines = []cli.Pipeline{
+	{Recipe: advisories.Recipe, Intake: advisoriesintake.Intake, Extractor: advisoriesintake.Extractor},
+	{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor},
+}
 
 // ordering is the example of a webhook; open is the same, of which nothing is
 // signed.

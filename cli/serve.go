@@ -42,6 +42,8 @@ minute, and stops. A live run that was stopped is carried on at the next start.
   --listen A:P     where; by default 127.0.0.1:8080; port 0 takes a free one
   --public         allow an address that is not loopback: nothing is encrypted,
                    so put a proxy that speaks TLS in front
+  --schedules FILE when the schedules of recipes tick, as schedules.v1; see
+                   docs/schedules.md. Without it none does
   --grants FILE    who holds trigger; by default grants/grants.json in the
                    state directory
   --unsandboxed    with --live, go on where the kernel cannot sandbox
@@ -50,7 +52,8 @@ The secret of GitHub's webhook is $DECANT_GITHUB_SECRET, and while it is
 rotated also $DECANT_GITHUB_SECRET_PREVIOUS; that of a recipe's webhook is
 $DECANT_WEBHOOK_SECRET_NAME, its name in capitals and with _ for -, and also
 $DECANT_WEBHOOK_SECRET_NAME_PREVIOUS. There is no serving without one, unless
-the recipe says that nothing is signed.
+the recipe says that nothing is signed; with --schedules GitHub's may be left
+out, and its deliveries are then refused.
 
 Example:
   DECANT_GITHUB_SECRET=… decant serve --live
@@ -64,7 +67,7 @@ const (
 
 type serveOptions struct {
 	live, json, unsandboxed, public bool
-	listen, grants                  string
+	listen, grants, schedules       string
 	kinds                           kindsFlag
 }
 
@@ -77,6 +80,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	flags.BoolVar(&o.unsandboxed, "unsandboxed", false, "")
 	flags.BoolVar(&o.public, "public", false, "")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "")
+	flags.StringVar(&o.schedules, "schedules", "", "")
 	flags.StringVar(&o.grants, "grants", "", "")
 	rest, err := a.parse(flags, serveUsage, args)
 	switch {
@@ -90,10 +94,14 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	secrets := events.Secrets{
 		Current: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET")), Previous: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")),
 	}
-	if !secrets.Any() && a.takesGitHub() {
+	if !secrets.Any() && a.takesGitHub() && o.schedules == "" { // with schedules there is something to serve all the same
 		return 0, usagef("serve: DECANT_GITHUB_SECRET is not set: want the webhook's secret")
 	}
 	hooks, err := a.servedHooks()
+	if err != nil {
+		return 0, err
+	}
+	clocks, err := a.schedules(o.schedules)
 	if err != nil {
 		return 0, err
 	}
@@ -133,6 +141,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	fmt.Fprintf(a.Stderr, "decant: serving http://%s, %s\n", listener.Addr(), map[bool]string{true: "live", false: "staged"}[o.live])
 	a.warnUnsigned(hooks, "http://"+listener.Addr().String())
 	var resuming sync.WaitGroup
+	resuming.Go(func() { runs.ticks(life, clocks) })
 	resuming.Go(func() {
 		runs.resume(life)
 		runs.watch(life)

@@ -33,7 +33,7 @@ var samples = map[string]struct {
 }
 
 func TestEverySampleEndsAsDocumented(t *testing.T) {
-	files, err := filepath.Glob("*.json")
+	files, err := filepath.Glob("github-*.json")
 	if err != nil || len(files) != len(samples) {
 		t.Fatalf("got %d sample events (%v), want %d", len(files), err, len(samples))
 	}

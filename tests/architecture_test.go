@@ -53,6 +53,7 @@ var forbidden = []struct {
 	{"/act/queue", phasesDeny, "a queue of files opens no connection"},
 	{"/act/github", sinksDeny, "a sink is part of act"},
 	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
+	{"/recipes/advisories", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/examples/orders", append([]string{"…/intake", module + "/examples/orders/intake"}, phasesDeny...), "act links the recipe"},
 	{"/examples/orders/source", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "database/sql"}, "the ingress links the source"},
@@ -66,6 +67,10 @@ var forbidden = []struct {
 	{"/extract/internal/attempt", []string{module + "/"}, "it asks again whatever is asked"},
 	{"/extract/learned", []string{module + "/act", module + "/fetch", module + "/pipeline/local", module + "/events", "database/sql"}, "an extractor is part of extract"},
 	{"/fetch", []string{module + "/act", module + "/extract/rules", module + "/pipeline/local", "database/sql"}, "fetch starts no run and writes nothing but raw text"},
+	{"/pipeline/local/clock", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "…/intake", "net/http", "database/sql"}, "a clock holds nothing but the time"},
+	{"/fetch/web", []string{module + "/act", module + "/extract", module + "/fence", module + "/fetch", module + "/events", module + "/pipeline/local", module + "/pipeline/aws", "os/exec", "database/sql"}, "what reads the network reads nothing else"},
+	{"/fetch/feed", []string{module + "/act", module + "/extract/rules", module + "/events", module + "/pipeline/local", "os/exec", "database/sql"}, "a feed is part of fetch"},
+	{"/fetch/htmltext", []string{module + "/", "net/http", "os/exec", "database/sql"}, "a text is made of bytes alone"},
 	{"/pipeline/runcontext", append([]string{"net/http"}, readersDeny...), "a context is built from a bundle and an envelope alone"},
 	{"/pipeline/contextapi", readersDeny, "the context API reads what was gathered, and does nothing else"},
 	{"/pipeline/local/server", []string{module + "/act", module + "/fence", module + "/fetch", module + "/extract", module + "/pipeline/local", "…/intake", "database/sql"}, "the ingress holds no table and reads no text"},
@@ -115,11 +120,16 @@ var allowed = map[string][]string{
 	"/extract/bedrock":          {module + "/act/plan"},
 	"/extract/internal/attempt": {module + "/extract/internal/attempt"},
 	"/fetch":                    {module + "/act/plan"},
+	"/fetch/feed":               {module + "/act/plan"},
+	"/pipeline/local/clock":     {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/clock"},
+	"/fetch/web":                {module + "/act/plan", module + "/extract/shape", module + "/fetch/web"},
+	"/fetch/htmltext":           {module + "/fetch/htmltext"},
 	"/events":                   {module + "/act/plan"},
 	"/fence":                    {module + "/fence"},
 	"/fence/conformance":        {module + "/fence", module + "/fence/conformance"},
 	"/infra/authority":          {module + "/infra/authority"},
 	"/extract/shape":            {module + "/extract/shape"},
+	"/recipes/advisories":       {module + "/recipes/advisories"},
 	"/examples/orders/source":   {module + "/act/plan", module + "/extract/shape"},
 	"/recipes/issues":           {module + "/recipes/issues"},
 	"/pipeline/local/server":    {module + "/act/plan", module + "/extract/shape", module + "/pipeline/local/server"},
@@ -169,7 +179,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/advisories/intake", "/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}

@@ -10,11 +10,16 @@ import (
 
 	"decant.dev/cli"
 	"decant.dev/pipeline/local"
+	"decant.dev/recipes/advisories"
+	advisoriesintake "decant.dev/recipes/advisories/intake"
 	"decant.dev/recipes/issues"
 	"decant.dev/recipes/issues/intake"
 )
 
-var pipelines = []cli.Pipeline{{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor}}
+var pipelines = []cli.Pipeline{
+	{Recipe: advisories.Recipe, Intake: advisoriesintake.Intake, Extractor: advisoriesintake.Extractor},
+	{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor},
+}
 
 // TestMain runs a phase where the command under test has started one.
 func TestMain(m *testing.M) {

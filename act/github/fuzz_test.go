@@ -41,7 +41,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body, header, value string) {
 		asked := 0
 		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if asked++; asked > 2*MaxPages+9 || r.URL.Host != "api.github.com" || !strings.HasPrefix(r.URL.Path, "/repos/octo-org/sample/issues/12") {
+			if asked++; asked > 2*MaxPages+9 || r.URL.Host != "api.github.com" || !strings.HasPrefix(r.URL.Path+"/12", "/repos/octo-org/sample/issues/12") {
 				t.Errorf("request %d to %s", asked, r.URL)
 			}
 			h := http.Header{}
@@ -64,7 +64,7 @@ func FuzzAnswers(f *testing.F) {
 				if status/100 != 2 && (a.Verdict == act.Performed || did == "asked" && a != (act.Answer{})) {
 					t.Errorf("%s, %s, status %d: %+v", kind, did, status, a)
 				}
-				if kind == plan.KindGitHubComment && a.Verdict == act.Performed && !strings.Contains(body, markerHead) {
+				if (kind == plan.KindGitHubComment || kind == plan.KindGitHubIssue) && a.Verdict == act.Performed && !strings.Contains(body, markerHead) {
 					t.Errorf("%s, %s by %q: %+v", kind, did, body, a)
 				}
 			}

@@ -1,8 +1,9 @@
 // Package github is the sink of issues on GitHub: it labels, comments, closes,
-// assigns and puts into a milestone the one issue that the event named.
+// assigns and puts into a milestone the one issue that the event named, and
+// opens issues in a repository that the recipe names.
 //
 // GitHub takes no idempotency key, so each kind is found again by what it
-// leaves. A comment bears a marker that only this sink can make. The others
+// leaves. A comment and an issue bear a marker that only this sink can make. The others
 // leave a state and an event: while the state stands the job was performed,
 // and where neither the state nor an event of ours is there it never was.
 // Where an event of ours is there and the state is not, a person has undone
@@ -86,7 +87,7 @@ var _ act.Sink = (*Sink)(nil)
 
 // Kinds lists the kinds that the sink performs.
 func Kinds() []plan.Kind {
-	return []plan.Kind{plan.KindGitHubAssign, plan.KindGitHubClose, plan.KindGitHubComment, plan.KindGitHubLabel, plan.KindGitHubMilestone}
+	return []plan.Kind{plan.KindGitHubAssign, plan.KindGitHubClose, plan.KindGitHubComment, plan.KindGitHubIssue, plan.KindGitHubLabel, plan.KindGitHubMilestone}
 }
 
 // New checks a configuration and makes its sink.
@@ -142,8 +143,13 @@ type place struct {
 }
 
 // placeOf reads a job's issue: from the verified target, never from a
-// parameter.
+// parameter. What opens an issue names the repository in its address, which is
+// a constant of the recipe's list.
 func placeOf(j act.Job) (place, bool) {
+	if repository, _ := j.Params["repository"].(string); j.Kind == plan.KindGitHubIssue {
+		owner, name, _ := strings.Cut(repository, "/")
+		return place{owner: owner, name: name}, pipeline.IsRepository(repository)
+	}
 	owner, name, _ := strings.Cut(j.Target.Repository, "/")
 	issue, _ := j.Params["issue"].(string)
 	if !pipeline.IsRepository(j.Target.Repository) || j.Target.Number < 1 || j.Target.Number > 1<<31-1 || issue != j.Target.String() {
@@ -175,6 +181,9 @@ func deedOf(j act.Job) (deed, bool) {
 	case plan.KindGitHubMilestone:
 		n, _ := j.Params["number"].(int64)
 		return milestone(n), n > 0 && n <= 1<<31-1
+	case plan.KindGitHubIssue:
+		o := opening{text("title"), text("body"), j.Key}
+		return o, o.valid()
 	case plan.KindGitHubComment:
 		return comment{text("body"), j.Key}, strings.TrimSpace(text("body")) != "" && len(j.Key) == 32
 	default:
@@ -233,6 +242,9 @@ func (s *Sink) read(j act.Job) (place, deed, act.Answer) {
 	}
 	d, ok := deedOf(j)
 	if c, is := d.(comment); is && ok && len([]rune(s.marked(c))) > MaxComment {
+		return at, nil, act.Answer{Verdict: act.Rejected, Word: "too_long"}
+	}
+	if o, is := d.(opening); is && ok && (len([]rune(s.marked(comment{o.body, o.key}))) > MaxComment || len([]rune(o.title)) > maxTitle) {
 		return at, nil, act.Answer{Verdict: act.Rejected, Word: "too_long"}
 	}
 	if !ok {

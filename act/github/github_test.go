@@ -49,10 +49,13 @@ func job(k plan.Kind, params map[string]any) act.Job {
 }
 
 var jobs = map[plan.Kind]func() act.Job{
-	plan.KindGitHubLabel:     func() act.Job { return job(plan.KindGitHubLabel, map[string]any{"label": "bug"}) },
-	plan.KindGitHubComment:   func() act.Job { return job(plan.KindGitHubComment, map[string]any{"body": "thank you"}) },
-	plan.KindGitHubClose:     func() act.Job { return job(plan.KindGitHubClose, map[string]any{"reason": "completed"}) },
-	plan.KindGitHubAssign:    func() act.Job { return job(plan.KindGitHubAssign, map[string]any{"login": "octo-cat"}) },
+	plan.KindGitHubLabel:   func() act.Job { return job(plan.KindGitHubLabel, map[string]any{"label": "bug"}) },
+	plan.KindGitHubComment: func() act.Job { return job(plan.KindGitHubComment, map[string]any{"body": "thank you"}) },
+	plan.KindGitHubClose:   func() act.Job { return job(plan.KindGitHubClose, map[string]any{"reason": "completed"}) },
+	plan.KindGitHubAssign:  func() act.Job { return job(plan.KindGitHubAssign, map[string]any{"login": "octo-cat"}) },
+	plan.KindGitHubIssue: func() act.Job {
+		return job(plan.KindGitHubIssue, map[string]any{"repository": "octo-org/sample", "title": "news", "body": "see there"})
+	},
 	plan.KindGitHubMilestone: func() act.Job { return job(plan.KindGitHubMilestone, map[string]any{"number": int64(3)}) },
 }
 
@@ -65,6 +68,7 @@ func TestWhatAPersonUndidIsNotDoneAgain(t *testing.T) {
 		plan.KindGitHubClose:     func(g *sinks.GitHub) { g.Issue.State = "open" },
 		plan.KindGitHubAssign:    func(g *sinks.GitHub) { g.Issue.Assignees = []sinks.User{} },
 		plan.KindGitHubMilestone: func(g *sinks.GitHub) { g.Issue.Milestone = &sinks.Named{Number: 4} },
+		plan.KindGitHubIssue:     func(g *sinks.GitHub) { g.Opened = g.Opened[:1] },
 		plan.KindGitHubComment: func(g *sinks.GitHub) {
 			g.Comments = g.Comments[:1]
 			g.Events = append(g.Events, sinks.Event{Event: "comment_deleted", Actor: sinks.User{ID: 12}})
@@ -219,6 +223,9 @@ func TestAJobIsAboutItsTargetAlone(t *testing.T) {
 		"a larger number": func(j *act.Job) { j.Target.Number = 1 << 31; j.Params["issue"] = "octo-org/sample#2147483648" },
 	} {
 		for _, kind := range Kinds() {
+			if kind == plan.KindGitHubIssue {
+				continue // it is about no issue yet
+			}
 			j := jobs[kind]()
 			change(&j)
 			if a := s.Send(t.Context(), j); a.Verdict != act.Rejected || a.Word != "no_issue" {
@@ -230,11 +237,45 @@ func TestAJobIsAboutItsTargetAlone(t *testing.T) {
 		"no label": job(plan.KindGitHubLabel, map[string]any{"label": ""}), "another reason": job(plan.KindGitHubClose, map[string]any{"reason": "duplicate"}),
 		"no login": job(plan.KindGitHubAssign, map[string]any{}), "no milestone": job(plan.KindGitHubMilestone, map[string]any{"number": int64(0)}),
 		"a text for a number": job(plan.KindGitHubMilestone, map[string]any{"number": "3"}), "an empty comment": job(plan.KindGitHubComment, map[string]any{"body": " \n"}),
+		"no title": opens(map[string]any{"title": " "}), "a title of two lines": opens(map[string]any{"title": "a\nb"}), "a long title": opens(map[string]any{"title": strings.Repeat("é", 257)}),
+		"no body": opens(map[string]any{"body": ""}), "a long body": opens(map[string]any{"body": strings.Repeat("é", MaxComment-50)}),
+		"no repository": opens(map[string]any{"repository": ""}), "a path": opens(map[string]any{"repository": "octo-org/.."}), "an address": opens(map[string]any{"repository": "https://example.com/a"}),
 		"too long": job(plan.KindGitHubComment, map[string]any{"body": strings.Repeat("é", MaxComment-50)}),
 	} {
 		if a := s.Send(t.Context(), j); a.Verdict != act.Rejected {
 			t.Errorf("%s: %+v: want rejected", name, a)
 		}
+	}
+}
+
+// opens is a job that opens an issue, with other parameters.
+func opens(change map[string]any) act.Job {
+	j := jobs[plan.KindGitHubIssue]()
+	for name, v := range change {
+		j.Params[name] = v
+	}
+	return j
+}
+
+// An issue is opened where the recipe says, and not where the event came from.
+func TestAnIssueIsOpenedInTheRecipesRepository(t *testing.T) {
+	t.Parallel()
+	g := sinks.NewGitHub(t)
+	s, j := sink(t, config(g.URL, g.Client())), jobs[plan.KindGitHubIssue]()
+	j.Target = pipeline.Target{Event: "schedule.tick", Repository: "elsewhere/there"}
+	if a := s.Send(t.Context(), j); a.Verdict != act.Performed || a.Word != "opened" || a.Remote != "14" {
+		t.Fatalf("%+v", a)
+	}
+	if o := g.Opened[1]; o.Title != "news" || o.Body != "see there\n\n"+marker(s.Marker[0], j.Key) {
+		t.Errorf("opened %+v", o)
+	}
+	g.Change(func(g *sinks.GitHub) {
+		copied := g.Opened[1]
+		copied.Number, copied.User = 15, sinks.User{ID: 13}
+		g.Opened = append(g.Opened[:1:1], copied)
+	})
+	if a := s.Find(t.Context(), j); a.Verdict != act.Unsure {
+		t.Errorf("a stranger's copy: %+v", a)
 	}
 }
 

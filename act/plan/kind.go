@@ -19,6 +19,7 @@ const (
 	KindGitHubClose     Kind = "github.close"
 	KindGitHubAssign    Kind = "github.assign"
 	KindGitHubMilestone Kind = "github.milestone"
+	KindGitHubIssue     Kind = "github.issue"
 	KindTableRow        Kind = "table.row"
 	KindQueueSend       Kind = "queue.send"
 	KindWebhookPost     Kind = "webhook.post"
@@ -41,6 +42,7 @@ var traits = map[Kind]Trait{
 	KindGitHubClose:     {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubClose{} }},
 	KindGitHubAssign:    {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubAssign{} }},
 	KindGitHubMilestone: {Speaks: true, Audience: ChannelReaders, New: func() Action { return GitHubMilestone{} }},
+	KindGitHubIssue:     {Speaks: true, Audience: Anyone, New: func() Action { return GitHubIssue{} }},
 	KindTableRow:        {Speaks: false, Audience: Operators, New: func() Action { return TableRow{} }},
 	KindQueueSend:       {Speaks: false, Audience: Operators, New: func() Action { return QueueSend{} }},
 	KindWebhookPost:     {Speaks: true, Audience: Anyone, New: func() Action { return WebhookPost{} }},
@@ -147,6 +149,18 @@ type GitHubMilestone struct {
 // Kind returns "github.milestone".
 func (GitHubMilestone) Kind() Kind { return KindGitHubMilestone }
 
+// GitHubIssue opens an issue, from templates, in the repository of
+// RepositoryForm that the recipe's author names: a place of its own, whoever
+// may read the event's channel.
+type GitHubIssue struct {
+	Repository string   `address:"repository"`
+	Title      Template `content:"title"`
+	Body       Template `content:"body"`
+}
+
+// Kind returns "github.issue".
+func (GitHubIssue) Kind() Kind { return KindGitHubIssue }
+
 // TableRow inserts or replaces the row Key of the table Table. Names of
 // tables and columns match ^[a-z][a-z0-9_]{0,62}$. The sink keeps the run's
 // source and label beside the columns.
@@ -217,3 +231,6 @@ func Quote(name string, q *shape.Quote) Column {
 	}
 	return Column{name, handle(q.Handle())}
 }
+
+// Joined is a column holding what a template says.
+func Joined(name string, t Template) Column { return Column{name, t.v} }

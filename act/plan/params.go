@@ -43,7 +43,14 @@ const NameForm = `^[a-z][a-z0-9_]{0,62}$`
 // hyphens at most, with a "_" before a managed user's suffix.
 const LoginForm = `^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`
 
-var loginPattern = regexp.MustCompile(LoginForm)
+// RepositoryForm is the form of a repository on GitHub, owner/name, whose name
+// is no step in a path, "." or "..".
+const RepositoryForm = `^[A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100}$`
+
+var (
+	loginPattern      = regexp.MustCompile(LoginForm)
+	repositoryPattern = regexp.MustCompile(RepositoryForm)
+)
 
 // IsName reports whether s is of NameForm. It is matched by hand: an audit
 // asks for each column of each outcome.
@@ -160,6 +167,10 @@ func checkAddress(a Action) error {
 	case GitHubAssign:
 		if !loginPattern.MatchString(a.Login) {
 			return fmt.Errorf("login %.64q: want %s", a.Login, LoginForm)
+		}
+	case GitHubIssue:
+		if !repositoryPattern.MatchString(a.Repository) || strings.HasSuffix(a.Repository, "/.") || strings.HasSuffix(a.Repository, "/..") {
+			return fmt.Errorf("repository %.64q: want %s", a.Repository, RepositoryForm)
 		}
 	case GitHubMilestone:
 		if a.Number < 1 || a.Number > 1<<31-1 {

@@ -147,6 +147,10 @@ func TestAddressesHaveTheirForm(t *testing.T) {
 			func(s string) Action { return WebhookPost{Destination: s, Columns: []Column{Int("n", 1)}} },
 			[]string{"a", "desk_1"}, []string{"", "A", "https://example.com", "a.example", "a b", strings.Repeat("q", 64)},
 		},
+		"repository": {
+			func(s string) Action { return GitHubIssue{s, Say("t"), Say("b")} },
+			[]string{"a/b", "octo-org/.github", "octo_org/a.b-c_d"}, []string{"", "a", "a/", "/a", "a/.", "a/..", "a/b/c", "a b/c", "a/b\n", "é/b", "a/" + strings.Repeat("b", 101), "https://example.com/a/b"},
+		},
 		"login": {
 			func(s string) Action { return GitHubAssign{target(), s} },
 			[]string{"a", "Octo-cat", "9lives", "octo_cat", strings.Repeat("l", 39)}, []string{"", "-a", "_a", "a b", "@a", "a/b", "bot[bot]", "é", "a\n", strings.Repeat("l", 40)},

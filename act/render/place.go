@@ -129,6 +129,13 @@ func For(k plan.Kind, param string) (Place, bool) {
 		case "issue":
 			return Verbatim, true
 		}
+	case plan.KindGitHubIssue:
+		switch param {
+		case "title", "body":
+			return InMarkdown, true // GitHub reads code spans in a title too
+		case "repository":
+			return Verbatim, true
+		}
 	case plan.KindGitHubLabel:
 		if param == "issue" || param == "label" {
 			return Verbatim, true

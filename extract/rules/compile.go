@@ -35,6 +35,12 @@ func (c *compiler) set(set Set) {
 		}
 	}
 	c.x.sources = slices.Clone(set.Sources)
+	for _, t := range set.Takes {
+		c.take(t)
+	}
+	for _, m := range set.Matches {
+		c.match(m)
+	}
 	for _, t := range set.Tokens {
 		c.token(t)
 	}
@@ -193,7 +199,7 @@ func (c *compiler) matcher(id string, where Where, m Matcher) node {
 			break
 		}
 		f := &c.x.fields[n.field]
-		if carried := f.kind == fieldToken || f.kind == fieldQuote; carried != (m.op == opFound) {
+		if carried := f.kind == fieldToken || f.kind == fieldQuote || f.kind == fieldText; carried != (m.op == opFound) {
 			c.fault("rule %s: field %s: want Found of a token or quote, Is of a choice", id, m.field)
 		}
 		if n.value = slices.Index(f.labels, m.value); m.op == opIs && n.value < 0 {

@@ -42,6 +42,8 @@ type Extractor struct {
 	fields   []field
 	sources  []Source
 	commands []command
+	takes    []take
+	matches  []match
 	tokens   []tokenRules
 	quotes   []quoteRules
 	choices  []choice
@@ -120,6 +122,12 @@ func (x *Extractor) Extract(ctx context.Context, r extract.Request) (extract.Ans
 	done := make([]verdict, len(x.fields))
 	for i := range done {
 		done[i].label = -1
+	}
+	for i := range x.takes {
+		done[x.takes[i].field] = x.take(r.Context.Elements, &x.takes[i])
+	}
+	for i := range x.matches {
+		done[x.matches[i].field] = x.matched(r.Context.Elements, &x.matches[i])
 	}
 	for i := range x.tokens {
 		done[x.tokens[i].field] = x.token(s, &x.tokens[i])

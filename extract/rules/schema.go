@@ -18,7 +18,9 @@ type field struct {
 	optional bool
 	labels   []string
 	quoted   bool // labels are JSON strings
-	lo, hi   int  // items of a set, characters of a string
+	lo, hi   int  // items of a set or a list, characters of a string
+	low      int  // characters of a string or of a list's item
+	high     int
 	expr     string
 	pattern  *regexp.Regexp
 }
@@ -30,8 +32,15 @@ const (
 	fieldSet
 	fieldToken
 	fieldQuote
+	fieldText
+	fieldTokens // a list of tokens
 	fieldOther
 )
+
+// carried are the kinds of string that a plan carries, by their name in the schema.
+var carried = map[string]fieldKind{
+	shape.KindToken.String(): fieldToken, shape.KindQuote.String(): fieldQuote, shape.KindText.String(): fieldText,
+}
 
 // property is the part of the shape's exact schema that is read back.
 type property struct {
@@ -78,26 +87,29 @@ func fieldsOf(s *shape.Shape) ([]field, error) {
 		case p.Type == "array" && p.Unique && p.Items != nil && p.Items.Enum != nil:
 			x.kind, x.labels, x.quoted = fieldSet, p.Items.Enum, true
 			x.lo, x.hi = p.MinItems, min(p.MaxItems, len(p.Items.Enum))
-		case p.Type == "string" && (p.Comment == shape.KindToken.String() || p.Comment == shape.KindQuote.String()):
-			x.kind, x.lo, x.hi, x.expr = fieldToken, p.MinLength, p.MaxLength, p.Pattern
-			if p.Comment == shape.KindQuote.String() {
-				x.kind = fieldQuote
-			}
-			re, err := regexp.Compile(p.Pattern)
+		case p.Type == "array" && p.Items != nil && p.Items.Comment == shape.KindToken.String():
+			x.kind, x.lo, x.hi = fieldTokens, p.MinItems, p.MaxItems
+			x.low, x.high, x.expr = p.Items.MinLength, p.Items.MaxLength, p.Items.Pattern
+		case p.Type == "string" && carried[p.Comment] != 0:
+			x.kind, x.lo, x.hi = carried[p.Comment], p.MinLength, p.MaxLength
+			x.low, x.high, x.expr = x.lo, x.hi, p.Pattern
+		default:
+			x.kind = fieldOther
+		}
+		if x.expr != "" {
+			re, err := regexp.Compile(x.expr)
 			if err != nil {
 				return nil, fmt.Errorf("field %s: pattern of the shape: %w", f.Name, err)
 			}
 			x.pattern = re
-		default:
-			x.kind = fieldOther
 		}
 		list = append(list, x)
 	}
 	return list, nil
 }
 
-// fits reports whether a string is a value of a token or quote field.
+// fits reports whether a string is a value of a token, text or quote field, or of a list's items.
 func (f *field) fits(s string) bool {
 	n := utf8.RuneCountInString(s)
-	return f.lo <= n && n <= f.hi && utf8.ValidString(s) && f.pattern.MatchString(s)
+	return f.low <= n && n <= f.high && utf8.ValidString(s) && f.pattern.MatchString(s)
 }

@@ -24,10 +24,12 @@ const (
 	openingBytes = 400
 )
 
-// Set is the rules of one recipe. Tokens and quotes are decided first, then what the trigger commands, then choices, then
-// subsets, each in the order in which they stand here.
+// Set is the rules of one recipe. What is taken from a record is decided first, then matches, tokens and quotes, then what the
+// trigger commands, then choices, then subsets, each in the order in which they stand here.
 type Set struct {
 	Sources  []Source
+	Takes    []Take
+	Matches  []Match
 	Choices  []Choice
 	Subsets  []Subset
 	Tokens   []Token
@@ -42,6 +44,33 @@ type Source struct {
 	Field  string
 	Title  bool // one line that names the matter; otherwise a body in Markdown
 }
+
+// Take decides a field by a record's field as it is: the elements of origin record_field with the name From, oldest first. It
+// is exact, and reads nothing between the lines. A token, text or quote is the first whole text that fits; a list of tokens
+// is each that fits, once; a choice is the label of the first text that is listed, or that is a label itself where none are:
+// of an enum, a whole number of its range, true or false. A choice that is not taken is left to a Choice of the same field.
+type Take struct {
+	ID, Field, From string
+	// Sep parts what a text lists. Of a text that is too long the longest beginning that ends before a Sep is taken;
+	// without, none of it.
+	Sep    string
+	Labels map[string]string // of a choice: texts in lower case, each with its label; nil where texts are labels
+}
+
+// Match decides a choice by what a configuration lists. Each element of origin record_field with the name From names one
+// thing on its first line, and then, as ranges of Semantic Versioning 2.0.0 (">=1.2.0 <1.4.1 || >=2.0.0"), which versions
+// of it are meant. Names are compared byte for byte. The first 1,024 elements are looked at: an intake that may make more says
+// so in another way.
+type Match struct {
+	ID, Field, From string
+	Listed          []Listed
+	Hit             string // a listed name without a version, or with one that is meant
+	Unsure          string // a listed name, with a version or ranges that nobody can compare
+	Miss            string // anything else
+}
+
+// Listed is one thing of a configuration. An empty Version stands for each.
+type Listed struct{ Name, Version string }
 
 // Rule is evidence for one value of a field. It counts once, however often it matches.
 type Rule struct {

@@ -3,7 +3,8 @@ package main
 
 import (
 	"decant.dev/pipeline/aws/lambdaact"
+	"decant.dev/recipes/advisories"
 	"decant.dev/recipes/issues"
 )
 
-func main() { lambdaact.Main(issues.Recipe) }
+func main() { lambdaact.Main(advisories.Recipe, issues.Recipe) }

@@ -4,10 +4,15 @@ package main
 
 import (
 	"decant.dev/pipeline/aws/lambdaextract"
+	"decant.dev/recipes/advisories"
+	advisoriesintake "decant.dev/recipes/advisories/intake"
 	"decant.dev/recipes/issues"
-	"decant.dev/recipes/issues/intake"
+	issuesintake "decant.dev/recipes/issues/intake"
 )
 
 func main() {
-	lambdaextract.Main(lambdaextract.Pipeline{Recipe: issues.Recipe, Extractor: intake.Extractor(nil)})
+	lambdaextract.Main(
+		lambdaextract.Pipeline{Recipe: advisories.Recipe, Extractor: advisoriesintake.Extractor(nil)},
+		lambdaextract.Pipeline{Recipe: issues.Recipe, Extractor: issuesintake.Extractor(nil)},
+	)
 }

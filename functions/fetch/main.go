@@ -1,13 +1,18 @@
-// Fetch turns stored bodies into fenced prompts.
+// Fetch turns stored bodies into fenced prompts, and a schedule's ticks into
+// items.
 package main
 
 import (
 	"decant.dev/pipeline/aws/lambdafetch"
-	"decant.dev/recipes/issues/intake"
+	advisories "decant.dev/recipes/advisories/intake"
+	issues "decant.dev/recipes/issues/intake"
 )
 
-// recipe is the name of recipes/issues, which fetch does not link: it knows
-// nothing of plan and policy.
-const recipe = "issues"
-
-func main() { lambdafetch.Main(lambdafetch.Pipeline{Name: recipe, Intake: intake.Intake}) }
+// The recipes are named here, and not linked: fetch knows nothing of plan and
+// policy.
+func main() {
+	lambdafetch.Main(
+		lambdafetch.Pipeline{Name: "advisories", Intake: advisories.Intake},
+		lambdafetch.Pipeline{Name: "issues", Intake: issues.Intake},
+	)
+}

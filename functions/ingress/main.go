@@ -1,9 +1,10 @@
-// Ingress verifies GitHub's webhooks and starts runs.
+// Ingress verifies GitHub's webhooks, and starts runs and batches.
 package main
 
 import (
 	"decant.dev/pipeline/aws/lambdaingress"
+	"decant.dev/recipes/advisories"
 	"decant.dev/recipes/issues"
 )
 
-func main() { lambdaingress.Main(issues.Recipe) }
+func main() { lambdaingress.Main(advisories.Recipe, issues.Recipe) }

@@ -12,9 +12,10 @@ import (
 
 // Find returns the value that p names in doc, as it stands there and within
 // doc's own bytes, and false where there is none. A token names a member of an
-// object, or in plain digits an element of an array.
-func Find(doc []byte, p jsontext.Pointer) (jsontext.Value, bool) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(doc))
+// object, or in plain digits an element of an array. The options say what is
+// JSON; without any it is strict.
+func Find(doc []byte, p jsontext.Pointer, options ...jsontext.Options) (jsontext.Value, bool) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(doc), options...)
 	for token := range p.Tokens() {
 		ok := false
 		switch d.PeekKind() {

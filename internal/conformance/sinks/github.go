@@ -68,12 +68,22 @@ type GitHub struct {
 	Issue    Issue
 	Comments []Comment
 	Events   []Event
+	Opened   []Opened // beside Issue
 	Bodies   [][]byte // of each request that wrote
+}
+
+// Opened is an issue that was opened here.
+type Opened struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	User   User   `json:"user"`
 }
 
 // NewGitHub starts one, with an open issue that has a comment of a stranger.
 func NewGitHub(t *testing.T) *GitHub {
 	g := &GitHub{Token: "ghs_sample", Issue: Issue{Number: number, State: "open", Body: Foreign, Labels: []Named{{Name: Foreign}}, Assignees: []User{}}}
+	g.Opened = []Opened{{Number: number + 1, Title: Foreign, Body: Foreign, User: User{13, "mallory"}}}
 	g.Comments = []Comment{{ID: 1, Body: Foreign, User: User{13, "mallory"}, Created: noon, Updated: noon}}
 	g.Peer = newPeer(t, plainVoice, (*httptest.Server).StartTLS, g.serve)
 	return g
@@ -90,6 +100,9 @@ var own = User{Own, "decant[bot]"}
 
 func (g *GitHub) serve(p *Peer, w http.ResponseWriter, r *http.Request, body []byte) {
 	below, ok := strings.CutPrefix(r.URL.Path, fmt.Sprintf("/repos/%s/issues/%d", repository, number))
+	if r.URL.Path == "/repos/"+repository+"/issues" {
+		below, ok = "all", true
+	}
 	if !ok || r.Header.Get("Authorization") != "Bearer "+g.Token {
 		wordy(w, http.StatusUnauthorized)
 		return
@@ -106,17 +119,23 @@ func (g *GitHub) serve(p *Peer, w http.ResponseWriter, r *http.Request, body []b
 			return paged(w, r, g.Comments, page, size)
 		case "GET /events":
 			return paged(w, r, g.Events, page, size)
+		case "GET all":
+			return paged(w, r, g.Opened, page, size)
 		}
 		g.Bodies = append(g.Bodies, body)
 		var in struct {
-			Body, State string
-			Reason      string `json:"state_reason"`
-			Labels      []string
-			Assignees   []string
-			Milestone   int
+			Title, Body, State string
+			Reason             string `json:"state_reason"`
+			Labels             []string
+			Assignees          []string
+			Milestone          int
 		}
 		if err := json.Unmarshal(body, &in); err != nil {
 			return nil
+		}
+		if below == "all" {
+			g.Opened = append(g.Opened, Opened{number + 1 + len(g.Opened), in.Title, in.Body, own})
+			return g.Opened[len(g.Opened)-1]
 		}
 		return g.change(r.Method+" "+below, in.Body, in.State, in.Reason, append(in.Labels, in.Assignees...), in.Milestone)
 	})
@@ -165,6 +184,17 @@ func paged[T any](w http.ResponseWriter, r *http.Request, all []T, page, size in
 }
 
 var markers = regexp.MustCompile(`<!-- decant:v1:[0-9a-f]{64} -->`)
+
+// Issues counts the markers in issues that were opened.
+func (g *GitHub) Issues() int {
+	g.state.Lock()
+	defer g.state.Unlock()
+	n := 0
+	for _, i := range g.Opened {
+		n += len(markers.FindAllString(i.Body, -1))
+	}
+	return n
+}
 
 // Marked counts the markers in comments.
 func (g *GitHub) Marked() int {

@@ -184,7 +184,7 @@ func killed(t *testing.T, open func(*testing.T, time.Duration) Kit, m Manner) {
 		key := act.IdempotencyKey(in.Envelope.Run, 0)
 		performed := k.Count(key)
 		switch {
-		case performed > 1, len(kept.receipts) != 1, !ends(k, m, out.Code):
+		case performed > 1, len(kept.receipts) != 1, !ends(k, m, performed, out.Code):
 			t.Errorf("killed %s: %s %s, performed %d times, %d receipts", dead, out.Status, out.Code, performed, len(kept.receipts))
 		case out.Code == pipeline.OK && performed != 1, out.Code == pipeline.SinkRefused && performed != 0:
 			t.Errorf("killed %s: %s %s, and performed %d times", dead, out.Status, out.Code, performed)

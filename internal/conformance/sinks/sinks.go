@@ -81,6 +81,7 @@ const (
 	Sees    Asking = iota + 1 // what was performed, and what certainly was not
 	Repeats                   // that a job may be sent again, since the peer performs a key once
 	Cannot                    // nothing
+	Finds                     // what was performed, while it is there
 )
 
 // Kit is one sink before its peer.
@@ -139,7 +140,7 @@ func Run(t *testing.T, open func(t *testing.T, limit time.Duration) Kit) {
 		if !m.silent() {
 			t.Run("killed/"+m.String(), func(t *testing.T) { t.Parallel(); killed(t, open, m) })
 		}
-		if sample.Script != nil && sample.Asking == Sees && m != Takes {
+		if sample.Script != nil && (sample.Asking == Sees || sample.Asking == Finds) && m != Takes {
 			t.Run("asked/"+m.String(), func(t *testing.T) {
 				t.Parallel()
 				asked(t, open(t, 0), m)
@@ -216,6 +217,10 @@ func one(t *testing.T, k Kit, m Manner) {
 	switch k.Asking {
 	case Sees:
 		if verdict = act.NotPerformed; performed == 1 {
+			verdict = act.Performed
+		}
+	case Finds:
+		if performed == 1 {
 			verdict = act.Performed
 		}
 	case Repeats:
@@ -325,13 +330,13 @@ func job(t *testing.T, k Kit, name string) act.Job {
 }
 
 // ends is how a run may end: done, refused, or unknown where the sink cannot
-// be asked.
-func ends(k Kit, m Manner, code pipeline.Code) bool {
+// be asked, or finds nothing.
+func ends(k Kit, m Manner, performed int, code pipeline.Code) bool {
 	allowed := []pipeline.Code{pipeline.OK}
 	if k.certain(m) == act.Rejected {
 		allowed = append(allowed, pipeline.SinkRefused)
 	}
-	if k.Asking == Cannot {
+	if k.Asking == Cannot || k.Asking == Finds && performed == 0 {
 		allowed = append(allowed, pipeline.OutcomeUnknown)
 	}
 	return slices.Contains(allowed, code)

@@ -51,6 +51,12 @@ var kinds = map[plan.Kind]struct {
 		func(at plan.Target) plan.Action { return plan.GitHubAssign{Issue: at.Ref(), Login: "octo-cat"} },
 		func(g *GitHub) int { return g.Happened("assigned") }, true,
 	},
+	plan.KindGitHubIssue: {
+		func(at plan.Target) plan.Action {
+			return plan.GitHubIssue{Repository: "octo-org/sample", Title: plan.Say("news of ", at.Ref()), Body: plan.Say("see ", at.Ref())}
+		},
+		(*GitHub).Issues, false,
+	},
 	plan.KindGitHubMilestone: {
 		func(at plan.Target) plan.Action { return plan.GitHubMilestone{Issue: at.Ref(), Number: 3} },
 		func(g *GitHub) int { return g.Happened("milestoned") }, true,
@@ -82,8 +88,12 @@ func TestGitHub(t *testing.T) {
 			t.Parallel()
 			Run(t, func(t *testing.T, limit time.Duration) Kit {
 				g := NewGitHub(t)
+				asking := Sees
+				if kind == plan.KindGitHubIssue {
+					asking = Finds
+				}
 				return Kit{
-					Sink: githubSink(t, g, limit), Action: k.action, Script: g.Script, Lost: g.Close, Asking: Sees, Once: k.once,
+					Sink: githubSink(t, g, limit), Action: k.action, Script: g.Script, Lost: g.Close, Asking: asking, Once: k.once,
 					Count: func(string) int { return k.count(g) }, After: 7 * time.Second,
 				}
 			})

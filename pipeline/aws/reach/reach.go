@@ -9,7 +9,6 @@ package reach
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,10 +27,18 @@ const (
 	wholeTimeout = 30 * time.Second
 )
 
-var (
-	errHost    = errors.New("reach: want a declared host")
-	errAddress = errors.New("reach: want an address of the public internet")
+const (
+	errHost    refusal = "reach: want a declared host"
+	errAddress refusal = "reach: want an address of the public internet"
 )
+
+// refusal is a connection that was not tried.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Refused tells it from a network that does not answer.
+func (refusal) Refused() bool { return true }
 
 // Client makes a client that reaches hosts, each "host:port" in lower case,
 // and none where there is none. It follows no proxy of the environment.

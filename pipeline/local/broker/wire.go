@@ -40,6 +40,17 @@ func (c Code) Valid() bool {
 	}
 }
 
+// Refused reports whether it was the broker that would not connect, and not the
+// network that did not.
+func (c Code) Refused() bool {
+	switch c {
+	case HostNotDeclared, AddressRefused, Malformed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Error is the code in words of our own; never a host's name.
 func (c Code) Error() string {
 	if !c.Valid() {

@@ -71,6 +71,7 @@ CREATE INDEX IF NOT EXISTS runs_waiting ON runs (run) WHERE mode = 'live' AND st
 var journalLater = []string{
 	`ALTER TABLE runs ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0`,
 	`CREATE INDEX IF NOT EXISTS runs_kept ON runs (updated) WHERE forgotten = 0`,
+	`CREATE TABLE IF NOT EXISTS ticks (mode TEXT NOT NULL, recipe TEXT NOT NULL, schedule TEXT NOT NULL, instant INTEGER NOT NULL, PRIMARY KEY (mode, recipe, schedule))`,
 	`CREATE INDEX IF NOT EXISTS runs_missed ON runs (recipe, mode, created) WHERE ` + missed,
 }
 
