@@ -80,23 +80,23 @@ func (s HMAC) check() error {
 	stamped := s.Signs == SignsDotted || s.Signs == SignsSlack
 	switch {
 	case !isHeader(s.Header):
-		return errors.New(`Header: want a header's name in lower case, as "x-signature"`)
+		return errors.New(`field Header: want a header's name in lower case, as "x-signature"`)
 	case len(s.Prefix) > 32 || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("Prefix: want at most 32 visible characters")
+		return errors.New("field Prefix: want at most 32 visible characters")
 	case s.Encoding != Hex && s.Encoding != Base64:
-		return errors.New("Encoding: want Hex or Base64")
+		return errors.New("field Encoding: want Hex or Base64")
 	case s.Hash != SHA256 && s.Hash != SHA512:
-		return errors.New("Hash: want SHA256 or SHA512")
+		return errors.New("field Hash: want SHA256 or SHA512")
 	case s.Signs < SignsBody || s.Signs > SignsStripe:
-		return errors.New("Signs: want SignsBody, SignsDotted, SignsSlack or SignsStripe")
+		return errors.New("field Signs: want SignsBody, SignsDotted, SignsSlack or SignsStripe")
 	case s.Signs == SignsStripe && s.Prefix != "":
-		return errors.New("Prefix: want none with SignsStripe, whose header is a list")
+		return errors.New("field Prefix: want none with SignsStripe, whose header is a list")
 	case stamped && (!isHeader(s.Timestamp) || s.Timestamp == s.Header):
-		return errors.New("Timestamp: want the name of another header in lower case, since a time is signed")
+		return errors.New("field Timestamp: want the name of another header in lower case, since a time is signed")
 	case !stamped && s.Timestamp != "":
-		return errors.New("Timestamp: want none, since no header of its own is signed")
+		return errors.New("field Timestamp: want none, since no header of its own is signed")
 	case s.Signs == SignsBody && s.Tolerance != 0:
-		return errors.New("Tolerance: want none, since no time is signed")
+		return errors.New("field Tolerance: want none, since no time is signed")
 	}
 	return checkTolerance(s.Tolerance)
 }

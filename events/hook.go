@@ -244,7 +244,7 @@ func (n None) String() string { return "NOT SIGNED: " + AnyoneMaySend }
 
 func (n None) check() error {
 	if n.Unsigned != AnyoneMaySend {
-		return fmt.Errorf("None: want Unsigned to be %q", AnyoneMaySend)
+		return fmt.Errorf("scheme None: want Unsigned to be %q", AnyoneMaySend)
 	}
 	return nil
 }

@@ -64,19 +64,19 @@ func JSON(fields ...JSONField) func(pipeline.Envelope, []byte) (Bundle, error) {
 
 func checkJSON(fields []JSONField) error {
 	if len(fields) == 0 || len(fields) > MaxJSONFields {
-		return fmt.Errorf("JSON: want 1 to %d fields, got %d", MaxJSONFields, len(fields))
+		return fmt.Errorf("fields of JSON: want 1 to %d fields, got %d", MaxJSONFields, len(fields))
 	}
 	seen := map[string]bool{}
 	for _, f := range fields {
 		switch {
 		case !f.Pointer.IsValid():
-			return fmt.Errorf("JSON: field %.64q: want a Pointer of RFC 6901", f.Name)
+			return fmt.Errorf("fields of JSON: field %.64q: want a Pointer of RFC 6901", f.Name)
 		case seen[f.Name]:
-			return fmt.Errorf("JSON: field %.64q: want each name once", f.Name)
+			return fmt.Errorf("fields of JSON: field %.64q: want each name once", f.Name)
 		case !isFieldName(f.Name):
-			return fmt.Errorf("JSON: field %.64q: want a Name of 1 to 64 of A-Z a-z 0-9 _ . -", f.Name)
+			return fmt.Errorf("fields of JSON: field %.64q: want a Name of 1 to 64 of A-Z a-z 0-9 _ . -", f.Name)
 		case !strings.Contains(f.mediaType(), "/"):
-			return fmt.Errorf("JSON: field %.64q: want a MediaType as text/plain", f.Name)
+			return fmt.Errorf("fields of JSON: field %.64q: want a MediaType as text/plain", f.Name)
 		}
 		seen[f.Name] = true
 	}
