@@ -53,7 +53,7 @@ rotated also $DECANT_GITHUB_SECRET_PREVIOUS; that of a recipe's webhook is
 $DECANT_WEBHOOK_SECRET_NAME, its name in capitals and with _ for -, and also
 $DECANT_WEBHOOK_SECRET_NAME_PREVIOUS. There is no serving without one, unless
 the recipe says that nothing is signed; with --schedules GitHub's may be left
-out, and its deliveries are then refused.
+out, and its path is then not served.
 
 Example:
   DECANT_GITHUB_SECRET=… decant serve --live
