@@ -57,7 +57,11 @@ func TestAWaitingRunIsToldAndAnsweredByItsLink(t *testing.T) {
 	if _, err := local.NewGrants(local.GrantsPath(dir)).Add(t.Context(), pipeline.Grant{Person: "github:44", Channel: "approve:issues"}); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := local.Open(app.engineConfig(true, false, ""), app.Pipelines...)
+	config, err := app.engineConfig(true, false, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := local.Open(config, app.Pipelines...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,11 @@ func deskFlags(flags *flag.FlagSet) *deskOptions {
 // openDesk opens the stack of that name, or the state directory.
 func (a *App) openDesk(ctx context.Context, o deskOptions) (desk, error) {
 	if o.stack == "" {
-		engine, err := local.Open(a.engineConfig(false, false, o.grants), a.Pipelines...)
+		config, err := a.engineConfig(false, false, o.grants)
+		if err != nil {
+			return nil, err
+		}
+		engine, err := local.Open(config, a.Pipelines...)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +147,11 @@ func (d *machineDesk) Again(ctx context.Context, e store.Entry) (*local.Result, 
 // live does something with a live engine, unless another process has one: it
 // carries on what was answered by itself.
 func (d *machineDesk) live(ctx context.Context, do func(*local.Engine) (local.Result, error)) (*local.Result, error) {
-	engine, closeEngine, err := d.app.openEngine(d.app.engineConfig(true, d.options.unsandboxed, d.options.grants))
+	config, err := d.app.engineConfig(true, d.options.unsandboxed, d.options.grants)
+	if err != nil {
+		return nil, err
+	}
+	engine, closeEngine, err := d.app.openEngine(config)
 	if errors.Is(err, local.ErrBusy) {
 		return nil, nil
 	}

@@ -52,6 +52,9 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 	for _, name := range []string{"DECANT_GITHUB_SECRET", "DECANT_GITHUB_SECRET_PREVIOUS", "DECANT_OWN_IDENTITIES"} {
 		line(name, "%s", setOrNot(a.Getenv(name)))
 	}
+	for _, name := range []string{tokenVariable, usersVariable, markerVariable, queuesVariable, destinationsVariable} {
+		line(name, "%s", setOrNot(a.Getenv(name)))
+	}
 	hooks, err := a.hooks()
 	if err != nil {
 		return 0, err

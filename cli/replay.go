@@ -96,7 +96,10 @@ func (a *App) replayer(ctx context.Context, d desk, o deskOptions) (*local.Engin
 // temporaryEngine is one in a directory that its function removes, with the
 // desk's grants.
 func (a *App) temporaryEngine(ctx context.Context, d desk, o deskOptions) (engine *local.Engine, done func() error, err error) {
-	config := a.engineConfig(false, false, o.grants)
+	config, err := a.engineConfig(false, false, o.grants)
+	if err != nil {
+		return nil, nil, err
+	}
 	if config.Dir, err = os.MkdirTemp("", "decant-replay"); err != nil {
 		return nil, nil, err
 	}

@@ -117,7 +117,10 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("run: --kinds goes with --live: staged runs write nothing")
 	}
 	proofs := proofs{github: a.secrets(o, files), hooks: hooks}
-	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	config, err := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	if err != nil {
+		return 0, err
+	}
 	config.Kinds = []plan.Kind(o.kinds)
 	engine, shut, err := a.openEngine(config)
 	if err != nil {

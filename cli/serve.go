@@ -110,7 +110,10 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 		return 0, usagef("serve: %v", err)
 	}
 	defer listener.Close()
-	config := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	config, err := a.engineConfig(o.live, o.unsandboxed, o.grants)
+	if err != nil {
+		return 0, err
+	}
 	config.Kinds = []plan.Kind(o.kinds)
 	if local.WantContext(a.Pipelines...) {
 		config.ContextAPI = server.Reach(listener)
@@ -308,11 +311,12 @@ func (a *App) keep() time.Duration {
 }
 
 // engineConfig is the engine of this App's environment.
-func (a *App) engineConfig(live, unsandboxed bool, grants string) local.Config {
+func (a *App) engineConfig(live, unsandboxed bool, grants string) (local.Config, error) {
+	sinks, err := a.sinks()
 	return local.Config{
-		Dir: a.dir(), Live: live, Unsandboxed: unsandboxed, Own: a.ownIdentities(),
+		Dir: a.dir(), Live: live, Unsandboxed: unsandboxed, Own: a.ownIdentities(), Sinks: sinks,
 		Grants: grants, Keep: a.keep(), Clock: a.Clock, Warn: func(err error) { fmt.Fprintf(a.Stderr, "decant: %v\n", err) },
-	}
+	}, err
 }
 
 // openEngine opens an engine whose adapters, if it has any, can reach its

@@ -91,7 +91,7 @@ func handlersAlone(b *testing.B) float64 {
 	e := openEngine(b, Config{})
 	config := e.act.phase.config
 	fetching, extracting := fetchHandler([]Pipeline{p}, config, nil), extractHandler([]Pipeline{p}, nil)
-	acting, err := actHandler([]Pipeline{p}, config)
+	acting, err := actHandler([]Pipeline{p}, config, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

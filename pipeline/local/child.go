@@ -60,6 +60,8 @@ type childConfig struct {
 	Budgets string `json:"budgets,omitzero"`
 	// Unbudgeted says that budgets have room for everything.
 	Unbudgeted bool `json:"unbudgeted,omitzero"`
+	// Sinks holds credentials: the act child's configuration alone has it.
+	Sinks sinksConfig `json:"sinks,omitzero"`
 }
 
 // maxHeader bounds the header of an answer that a child is sent, in bytes.
@@ -80,7 +82,7 @@ func Child(pipelines ...Pipeline) bool {
 	return childWith(map[string]builder{
 		phaseFetch:        func(c childConfig, h *http.Client) (handler, error) { return fetchHandler(pipelines, c, h), nil },
 		phaseExtract:      func(_ childConfig, h *http.Client) (handler, error) { return extractHandler(pipelines, h), nil },
-		phaseAct:          func(c childConfig, _ *http.Client) (handler, error) { return actHandler(pipelines, c) },
+		phaseAct:          func(c childConfig, h *http.Client) (handler, error) { return actHandler(pipelines, c, h) },
 		phaseContext:      func(c childConfig, _ *http.Client) (handler, error) { return contextHandler(c), nil },
 		phaseHostile:      func(_ childConfig, h *http.Client) (handler, error) { return hostileHandler(pipelines, os.Stdout), nil },
 		phaseHostileFetch: func(c childConfig, h *http.Client) (handler, error) { return hostileFetchHandler(pipelines, c, h), nil },
@@ -248,8 +250,11 @@ func extractHandler(pipelines []Pipeline, client *http.Client) handler {
 	}
 }
 
-func actHandler(pipelines []Pipeline, c childConfig) (handler, error) {
+func actHandler(pipelines []Pipeline, c childConfig, client *http.Client) (handler, error) {
 	kept, err := openActStores(c)
+	if err == nil {
+		kept.sinks, err = c.Sinks.open(client)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -261,6 +266,7 @@ type actStores struct {
 	ledger    act.Ledger
 	approvals approval.Store
 	budgets   act.Budgets
+	sinks     map[plan.Kind]act.Sink
 }
 
 func openActStores(c childConfig) (kept actStores, err error) {
@@ -285,6 +291,7 @@ func actHandlerOn(pipelines []Pipeline, c childConfig, kept actStores) (handler,
 	h := &act.Handler{
 		Recipes: map[string]*pipeline.Recipe{}, Digests: c.Digests, Authorizer: NewGrants(c.Grants), Admissions: act.NewAdmissions(),
 		Paused: NewPauses(c.Paused), Budgets: kept.budgets, Approvals: kept.approvals, Own: c.Own, Live: c.Live, Kinds: c.Kinds, Ledger: kept.ledger, Clock: time.Now,
+		Sinks: kept.sinks, Sleep: wait,
 	}
 	for _, p := range pipelines {
 		if _, served := c.Digests[p.Recipe.Name()]; served {
@@ -295,6 +302,8 @@ func actHandlerOn(pipelines []Pipeline, c childConfig, kept actStores) (handler,
 		return nil, err
 	}
 	return func(ctx context.Context, q request) (any, pipeline.Code) {
+		ctx, cancel := context.WithTimeout(ctx, actTimeout-actMargin) // act sends nothing that it has no time for
+		defer cancel()
 		all := make([]answer, len(q.Acts))
 		var asked sync.WaitGroup
 		for i, one := range q.Acts { // together, so that their writes share a commit

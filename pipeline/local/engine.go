@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ const (
 	extractTimeout = 120 * time.Second
 	contextTimeout = 10 * time.Second
 	actTimeout     = 60 * time.Second
+	actMargin      = 5 * time.Second // of actTimeout, for the answer
 )
 
 // ErrNoSandbox is returned by Open where the kernel cannot restrict the
@@ -35,7 +37,8 @@ type Config struct {
 	Live        bool                        // write, instead of staging
 	Kinds       []plan.Kind                 // with Live: the only kinds of action that are performed; empty means all that have a sink
 	Unsandboxed bool                        // run phases unrestricted where the kernel cannot restrict them
-	Own         []string                    // identities that our sinks use
+	Sinks       Sinks                       // what actions are performed with where Live; its identities start no run either way
+	Own         []string                    // identities that our sinks use, beside those that Sinks names
 	Grants      string                      // grants file; empty means grants/grants.json in Dir
 	ContextAPI  string                      // "address:port" where the engine's Context is served; empty means nowhere
 	Keep        time.Duration               // for how long Expire keeps what strangers wrote; zero means for ever
@@ -118,6 +121,8 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 			return nil, ErrNoSandbox
 		}
 	}
+	c.Own = append(slices.Clone(c.Own), c.Sinks.own()...)
+	e.config = c
 	for _, id := range c.Own {
 		if !pipeline.IsActorID(id) {
 			return nil, fmt.Errorf("own identity %.64q: want the id that its source gives, as github:583231", id)
@@ -270,7 +275,17 @@ func (e *Engine) preparePhases(dir string) error {
 		e.extracts[unverified].reach(near...)
 		e.extracts[unverified].keys(e.models.environment, e.config.LookupEnv)
 	}
-	e.act = newAsker(child(phaseAct, acts, nil, actTimeout, maxTogether*maxAnswer))
+	sinks, sinkHosts, err := e.prepareSinks()
+	if err != nil {
+		return err
+	}
+	if sinks.Queues != "" {
+		acts.ReadWrite = append(acts.ReadWrite, sinks.Queues)
+	}
+	acting := child(phaseAct, acts, sinkHosts, actTimeout, maxTogether*maxAnswer)
+	acting.config.Sinks = sinks
+	acting.reach((&models{hosts: sinkHosts}).near()...)
+	e.act = newAsker(acting)
 	return nil
 }
 
