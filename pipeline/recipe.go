@@ -441,6 +441,7 @@ type collector struct {
 	recipe   *Recipe
 	outcomes []plan.Outcome
 	seen     map[string]bool
+	key      []byte
 	breaches []Violation
 }
 
@@ -462,8 +463,8 @@ func (c *collector) add(actions []plan.Action) bool {
 		c.breach(rule, "Plan", "%v", err)
 		return len(c.breaches) < 16
 	}
-	if k := o.Key(); !c.seen[k] {
-		c.seen[k] = true
+	if c.key = o.AppendKey(c.key[:0]); !c.seen[string(c.key)] { // which allocates nothing for an outcome that was seen
+		c.seen[string(c.key)] = true
 		c.outcomes = append(c.outcomes, o)
 		c.check(o)
 	}

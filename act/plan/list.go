@@ -64,17 +64,18 @@ type factor struct {
 func BuildList(recipe, shapeDigest string, policy Policy, outcomes []Outcome) *List {
 	groups := map[string]*group{}
 	seen := map[string]bool{}
+	var buf []byte
 	for _, o := range outcomes {
-		sig := o.signature()
-		k := o.key(sig)
-		if seen[k] {
+		buf = o.AppendKey(buf[:0])
+		if seen[string(buf)] {
 			continue
 		}
-		seen[k] = true
-		g := groups[sig]
+		seen[string(buf)] = true
+		buf = o.appendSignature(buf[:0])
+		g := groups[string(buf)]
 		if g == nil {
 			g = newGroup(o)
-			groups[sig] = g
+			groups[string(buf)] = g
 		}
 		g.add(o)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 )
 
 // MaxActions is the largest number of actions in one outcome.
@@ -32,6 +31,7 @@ func NewOutcome(actions []Action) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("outcome of %d actions: want at most %d", len(actions), MaxActions)
 	}
 	o := Outcome{Actions: make([]Listed, 0, len(actions)), actions: actions}
+	var buf []byte
 	for i, a := range actions {
 		params, err := Params(a)
 		if !actionTypes[reflect.TypeOf(a)] && !errors.Is(err, ErrHandleInAddress) {
@@ -41,7 +41,6 @@ func NewOutcome(actions []Action) (Outcome, error) {
 			return Outcome{}, fmt.Errorf("action %d: %w", i, err)
 		}
 		l := Listed{Kind: a.Kind(), Params: params, values: make([]string, len(params))}
-		var buf []byte
 		for j, p := range params {
 			buf = p.Value.AppendJSON(buf[:0])
 			l.values[j] = string(buf)
@@ -55,33 +54,31 @@ func NewOutcome(actions []Action) (Outcome, error) {
 func (o Outcome) Action(i int) Action { return o.actions[i] }
 
 // signature is equal for outcomes of the same kinds with the same parameters.
-func (o Outcome) signature() string {
-	var sb strings.Builder
+func (o Outcome) signature() string { return string(o.appendSignature(nil)) }
+
+func (o Outcome) appendSignature(dst []byte) []byte {
 	for _, a := range o.Actions {
-		sb.WriteString(string(a.Kind))
+		dst = append(dst, a.Kind...)
 		for _, p := range a.Params {
-			sb.WriteByte(' ')
-			sb.WriteByte("?ac"[p.Place])
-			sb.WriteString(p.Name)
+			dst = append(dst, ' ', "?ac"[p.Place])
+			dst = append(dst, p.Name...)
 		}
-		sb.WriteByte('\n')
+		dst = append(dst, '\n')
 	}
-	return sb.String()
+	return dst
 }
 
-// key is equal for equal outcomes only: no canonical JSON value contains an
-// unescaped line feed.
-func (o Outcome) key(signature string) string {
-	var sb strings.Builder
-	sb.WriteString(signature)
+// AppendKey appends what is equal for equal outcomes and for no others: no
+// canonical JSON value contains an unescaped line feed.
+func (o Outcome) AppendKey(dst []byte) []byte {
+	dst = o.appendSignature(dst)
 	for _, a := range o.Actions {
 		for _, v := range a.values {
-			sb.WriteByte('\n')
-			sb.WriteString(v)
+			dst = append(append(dst, '\n'), v...)
 		}
 	}
-	return sb.String()
+	return dst
 }
 
 // Key is equal for equal outcomes and for no others.
-func (o Outcome) Key() string { return o.key(o.signature()) }
+func (o Outcome) Key() string { return string(o.AppendKey(nil)) }
