@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"decant.dev/internal/inputs"
 )
 
 var (
@@ -81,5 +83,58 @@ func TestThreatModelNamesTheRiskThatRemains(t *testing.T) {
 		if !strings.Contains(flat, said) {
 			t.Errorf("the threat model does not say %q", said)
 		}
+	}
+}
+
+// A row of the table of cases begins with their names.
+var caseRow = regexp.MustCompile(`(?m)^\| ([A-Za-z][^|]*(?:#|PR | 1\.)[0-9]+[^|]*) \|(.*)\|$`)
+
+// casesOf splits the names of a row.
+func casesOf(cell string) []string {
+	var names []string
+	for _, name := range strings.Split(cell, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
+// Each case of others has a row, with tests that exist.
+func TestEveryCaseHasARowWithTestsThatExist(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/requirements.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := map[string]bool{}
+	rows := caseRow.FindAllStringSubmatch(string(doc), -1)
+	for _, row := range rows {
+		for _, name := range casesOf(row[1]) {
+			ours[name] = true
+		}
+		cells := strings.Split(row[2], "|")
+		named := provingTest.FindAllStringSubmatch(cells[len(cells)-1], -1)
+		if len(cells) != 3 || len(named) == 0 {
+			t.Errorf("%s: want what happened, what is here, and at least one test", row[1])
+		}
+		for _, test := range named {
+			if !hasTest(t, test[1], test[2]) {
+				t.Errorf("%s: %s has no %s", row[1], test[1], test[2])
+			}
+		}
+	}
+	told, err := os.ReadFile(inputs.Path(t, "cases.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, row := range caseRow.FindAllStringSubmatch(string(told), -1) {
+		for _, name := range casesOf(row[1]) {
+			if n++; !ours[name] {
+				t.Errorf("%s: want a row in docs/requirements.md", name)
+			}
+		}
+	}
+	if n != len(ours) || n < 30 {
+		t.Errorf("got %d cases, and rows for %d", n, len(ours))
 	}
 }
