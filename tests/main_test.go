@@ -23,7 +23,7 @@ var pipelines = []cli.Pipeline{
 
 // TestMain runs a phase where the command under test has started one.
 func TestMain(m *testing.M) {
-	if local.Child(append(pipelines, ordering)...) {
+	if local.Child(append(pipelines, ordering, loaded)...) || served() {
 		return
 	}
 	os.Exit(m.Run())
