@@ -6,6 +6,8 @@ import (
 	"decant.dev/cli"
 	"decant.dev/recipes/advisories"
 	advisoriesintake "decant.dev/recipes/advisories/intake"
+	"decant.dev/recipes/inbox"
+	inboxintake "decant.dev/recipes/inbox/intake"
 	"decant.dev/recipes/issues"
 	issuesintake "decant.dev/recipes/issues/intake"
 )
@@ -13,6 +15,7 @@ import (
 func main() {
 	cli.Main(
 		cli.Pipeline{Recipe: advisories.Recipe, Intake: advisoriesintake.Intake, Extractor: advisoriesintake.Extractor},
+		cli.Pipeline{Recipe: inbox.Recipe, Intake: inboxintake.Intake, Extractor: inboxintake.Extractor},
 		cli.Pipeline{Recipe: issues.Recipe, Intake: issuesintake.Intake, Extractor: issuesintake.Extractor},
 	)
 }

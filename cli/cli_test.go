@@ -15,12 +15,15 @@ import (
 	"decant.dev/pipeline/local"
 	"decant.dev/recipes/advisories"
 	advisoriesintake "decant.dev/recipes/advisories/intake"
+	"decant.dev/recipes/inbox"
+	inboxintake "decant.dev/recipes/inbox/intake"
 	"decant.dev/recipes/issues"
 	"decant.dev/recipes/issues/intake"
 )
 
 var pipelines = []cli.Pipeline{
 	{Recipe: advisories.Recipe, Intake: advisoriesintake.Intake, Extractor: advisoriesintake.Extractor},
+	{Recipe: inbox.Recipe, Intake: inboxintake.Intake, Extractor: inboxintake.Extractor},
 	{Recipe: issues.Recipe, Intake: intake.Intake, Extractor: intake.Extractor},
 }
 

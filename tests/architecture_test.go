@@ -53,6 +53,8 @@ var forbidden = []struct {
 	{"/act/queue", phasesDeny, "a queue of files opens no connection"},
 	{"/act/github", sinksDeny, "a sink is part of act"},
 	{"/act/webhook", append([]string{"github.com/google/go-github/v82"}, sinksDeny...), "a sink is part of act"},
+	{"/recipes/inbox", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
+	{"/fetch/mail", []string{module + "/act", module + "/extract/rules", module + "/events", module + "/pipeline/local", "os/exec", "database/sql"}, "a mail is part of fetch"},
 	{"/recipes/advisories", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/recipes/issues", append([]string{"…/intake"}, phasesDeny...), "act links the recipe"},
 	{"/examples/orders", append([]string{"…/intake", module + "/examples/orders/intake"}, phasesDeny...), "act links the recipe"},
@@ -129,6 +131,8 @@ var allowed = map[string][]string{
 	"/fence/conformance":        {module + "/fence", module + "/fence/conformance"},
 	"/infra/authority":          {module + "/infra/authority"},
 	"/extract/shape":            {module + "/extract/shape"},
+	"/recipes/inbox":            {module + "/recipes/inbox"},
+	"/fetch/mail":               {module + "/act/plan"},
 	"/recipes/advisories":       {module + "/recipes/advisories"},
 	"/examples/orders/source":   {module + "/act/plan", module + "/extract/shape"},
 	"/recipes/issues":           {module + "/recipes/issues"},
@@ -179,7 +183,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"", "/cli", "/tests", "/pipeline/local", "/pipeline/local/broker", "/pipeline/local/sandbox", "/pipeline/local/store",
-		"/recipes/advisories/intake", "/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
+		"/recipes/advisories/intake", "/recipes/inbox/intake", "/recipes/issues/intake", "/examples/orders/intake", "/infra", "/infra/app", "/internal/attack", "/internal/escape", "/internal/inputs", "/internal/terminal",
 	}
 	// What the functions link is ruled in functions/architecture_test.go.
 	below := []string{"/functions", "/pipeline/aws", "/internal/conformance"}

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -29,8 +28,6 @@ type Item struct {
 	Links      []string `json:"links,omitzero"`
 	Enclosures []string `json:"enclosures,omitzero"` // addresses of files
 }
-
-func decimal(n int) string { return strconv.Itoa(n) }
 
 // syndicated reads a feed. JSON Feed is read here, item by item: the library
 // reads all or nothing, and panics on an item that is null.

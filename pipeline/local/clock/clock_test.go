@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -121,7 +120,6 @@ func TestWhatIsNoScheduleIsRefused(t *testing.T) {
 
 // world is a clock that goes on as it is slept, what is kept, and what ran.
 type world struct {
-	mu    sync.Mutex
 	now   time.Time
 	end   time.Time
 	kept  time.Time
