@@ -328,7 +328,7 @@ func TestRawTextIsInTheBucketOnly(t *testing.T) {
 	places := map[string]int{}
 	for _, o := range listed.Contents {
 		parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(*o.Key, ".token"), ".json"), "/")
-		ids := len(parts) == 3 && slices.Contains([]string{"raw", "prompt", "start", "manifest"}, parts[0]) && pipeline.IsRecipeName(parts[1]) && pipeline.IsRunID(parts[2])
+		ids := len(parts) == 3 && slices.Contains([]string{"raw", "prompt", "start", "manifest", "cursor"}, parts[0]) && pipeline.IsRecipeName(parts[1]) && pipeline.IsRunID(parts[2])
 		bundles := len(parts) == 3 && parts[0] == "bundle" && pipeline.IsRunID(parts[1]) && len(parts[2]) == 64 && strings.Trim(parts[2], "0123456789abcdef") == ""
 		if !ids && !bundles {
 			t.Errorf("key of %d bytes holds more than ids", len(*o.Key))
@@ -369,7 +369,7 @@ func TestLinesAreRecordsAndMetrics(t *testing.T) {
 	c.carry(t, c.deliver(t, opened(120, 7001, "The exporter crashes", report)))
 	known := map[string]bool{}
 	for _, name := range strings.Fields("timestamp level message service code duration_ms cold_start run function_request_id " +
-		"_aws Verdicts Duration SignatureMatched secret ContextAnswered answer ColdStart function_name Messages Ticks Markers ending ItemsLeft recipe") {
+		"_aws Verdicts Duration SignatureMatched secret ContextAnswered answer ColdStart function_name Messages Ticks Markers ending ItemsLeft ItemsUnchanged ItemsGone recipe HookMatched hook_secret Ignored event") {
 		known[name] = true
 	}
 	records, metrics := 0, 0
