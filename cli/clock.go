@@ -27,12 +27,8 @@ func (a *App) schedules(file string) ([]clock.Entry, error) {
 		return nil, usagef("serve: --schedules: %v", err)
 	}
 	entries, err := clock.Read(b, func(name string) (*pipeline.Recipe, bool) {
-		for _, p := range a.Pipelines {
-			if p.Recipe.Name() == name {
-				return p.Recipe, true
-			}
-		}
-		return nil, false
+		p, err := a.pipeline("serve", name)
+		return p.Recipe, err == nil
 	})
 	if err != nil {
 		return nil, usagef("serve: --schedules: %v", err)

@@ -61,7 +61,7 @@ func (a *App) doctor(_ context.Context, args []string) (int, error) {
 	}
 	for _, k := range hooks {
 		line("webhook "+k.Name, "%s", k.Scheme)
-		for _, name := range []string{hookVariable(k.Name), hookVariable(k.Name) + "_PREVIOUS"} {
+		for _, name := range []string{hookVariable(k.Name), hookVariable(k.Name) + previous} {
 			line("  "+name, "%s", setOrNot(a.Getenv(name)))
 		}
 	}

@@ -19,8 +19,13 @@ func hookVariable(name string) string {
 
 // hookSecrets reads the secrets of a hook.
 func (a *App) hookSecrets(k events.Hook) events.Secrets {
-	variable := hookVariable(k.Name)
-	return events.Secrets{Current: events.NewSecret(a.Getenv(variable)), Previous: events.NewSecret(a.Getenv(variable + "_PREVIOUS"))}
+	return a.webhookSecrets(hookVariable(k.Name))
+}
+
+// webhookSecrets reads a secret that deliveries are verified with, and the one
+// before it while it is rotated.
+func (a *App) webhookSecrets(variable string) events.Secrets {
+	return events.Secrets{Current: events.NewSecret(a.Getenv(variable)), Previous: events.NewSecret(a.Getenv(variable + previous))}
 }
 
 // hooks lists the hooks of the recipes.

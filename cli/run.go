@@ -134,23 +134,15 @@ func (a *App) runEvents(ctx context.Context, args []string) (int, error) {
 // stands in for them. It never does for what a live run reads from standard
 // input: that may come from anywhere.
 func (a *App) secrets(o runOptions, files []string) events.Secrets {
-	current, previous := a.Getenv("DECANT_GITHUB_SECRET"), a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")
-	if current == "" && previous == "" && o.github == "" && o.hook == "" && !o.item && a.takesGitHub() && !(o.live && slices.Contains(files, "-")) {
+	secrets := a.webhookSecrets("DECANT_GITHUB_SECRET")
+	if !secrets.Any() && o.github == "" && o.hook == "" && !o.item && a.takesGitHub() && !(o.live && slices.Contains(files, "-")) {
 		fmt.Fprintln(a.Stderr, "decant: DECANT_GITHUB_SECRET is not set: verifying with the documented secret of the sample events")
-		current = events.SampleSecret
+		secrets.Current = events.NewSecret(events.SampleSecret)
 	}
-	return events.Secrets{Current: events.NewSecret(current), Previous: events.NewSecret(previous)}
+	return secrets
 }
 
-func (a *App) ownIdentities() []string {
-	var own []string
-	for _, id := range strings.Split(a.Getenv("DECANT_OWN_IDENTITIES"), ",") {
-		if id = strings.TrimSpace(id); id != "" {
-			own = append(own, id)
-		}
-	}
-	return own
-}
+func (a *App) ownIdentities() []string { return listed(a.Getenv("DECANT_OWN_IDENTITIES")) }
 
 // answered is what came of one file.
 type answered struct {

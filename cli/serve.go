@@ -91,9 +91,7 @@ func (a *App) serve(ctx context.Context, args []string) (int, error) {
 	case len(o.kinds) > 0 && !o.live:
 		return 0, usagef("serve: --kinds goes with --live: staged runs write nothing")
 	}
-	secrets := events.Secrets{
-		Current: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET")), Previous: events.NewSecret(a.Getenv("DECANT_GITHUB_SECRET_PREVIOUS")),
-	}
+	secrets := a.webhookSecrets("DECANT_GITHUB_SECRET")
 	if !secrets.Any() && a.takesGitHub() && o.schedules == "" { // with schedules there is something to serve all the same
 		return 0, usagef("serve: DECANT_GITHUB_SECRET is not set: want the webhook's secret")
 	}

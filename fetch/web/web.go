@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -182,16 +183,12 @@ func (c *Client) check(u *url.URL) error {
 	if port == "" {
 		port = "443"
 	}
-	host := u.Hostname()
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
 	switch {
 	case u.Scheme != "https" || u.Opaque != "":
 		return pipeline.SourceRefused.Error("want an address of https")
 	case u.User != nil:
 		return pipeline.SourceRefused.Error("want an address without credentials")
-	case !slices.Contains(c.hosts, strings.ToLower(host)+":"+port):
+	case !slices.Contains(c.hosts, net.JoinHostPort(strings.ToLower(u.Hostname()), port)):
 		return pipeline.SourceRefused.Error("want a declared host and port")
 	}
 	return nil

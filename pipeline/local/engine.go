@@ -101,6 +101,7 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 	if c.restricts == nil {
 		c.restricts = sandbox.Available
 	}
+	c.Own = append(slices.Clone(c.Own), c.Sinks.own()...)
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, err
@@ -121,8 +122,6 @@ func Open(c Config, pipelines ...Pipeline) (*Engine, error) {
 			return nil, ErrNoSandbox
 		}
 	}
-	c.Own = append(slices.Clone(c.Own), c.Sinks.own()...)
-	e.config = c
 	for _, id := range c.Own {
 		if !pipeline.IsActorID(id) {
 			return nil, fmt.Errorf("own identity %.64q: want the id that its source gives, as github:583231", id)

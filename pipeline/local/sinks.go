@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -125,11 +126,7 @@ func (c sinksConfig) hosts() ([]string, error) {
 		if port == "" {
 			port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
 		}
-		host := u.Hostname()
-		if strings.Contains(host, ":") {
-			host = "[" + host + "]"
-		}
-		if h := strings.ToLower(host) + ":" + port; !slices.Contains(hosts, h) {
+		if h := net.JoinHostPort(strings.ToLower(u.Hostname()), port); !slices.Contains(hosts, h) {
 			hosts = append(hosts, h)
 		}
 	}
