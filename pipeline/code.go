@@ -176,6 +176,37 @@ func (c Code) MayPass() bool {
 	}
 }
 
+// TerminalCodes is the number of codes that fetch and extract can make a run
+// end with instead of a structure. They are counted in what a run decides.
+func TerminalCodes() int { return len(phaseCodes) }
+
+var phaseCodes = []Code{
+	TriggerTooLarge, NoCommand, Unreadable, NoAnswer, TooDear, Undecodable, Ungrounded, BoundaryEchoed,
+	PhaseDied, PhaseTimeout, PhaseMisbehave, PhasePanic,
+}
+
+// FromPhase returns the code that a fetch or extract phase ended a run with,
+// or PhaseMisbehave where it is none that they may choose: a phase that is
+// taken over picks among TerminalCodes and no more.
+func FromPhase(c Code) Code {
+	if c == OK || slices.Contains(phaseCodes, c) {
+		return c
+	}
+	return PhaseMisbehave
+}
+
+// FromList returns the code that fetch ended a tick with, or PhaseMisbehave
+// where it is none that it may choose: one of FromPhase, or what its source
+// did. A tick has no structure, so these are not counted in what a run decides.
+func FromList(c Code) Code {
+	switch c {
+	case SourceUnreachable, SourceRefused, SourceBusy, SourceTooLarge, SourceMalformed:
+		return c
+	default:
+		return FromPhase(c)
+	}
+}
+
 // HTTP returns the status (RFC 9110) that an ingress answers with.
 func (c Code) HTTP() int {
 	switch c {

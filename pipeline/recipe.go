@@ -111,37 +111,6 @@ type Violation struct {
 // String renders a violation in one line.
 func (v Violation) String() string { return v.Where + ": " + v.Mend + " [" + v.Rule + "]" }
 
-// TerminalCodes is the number of codes that fetch and extract can make a run
-// end with instead of a structure. They are counted in what a run decides.
-func TerminalCodes() int { return len(phaseCodes) }
-
-var phaseCodes = []Code{
-	TriggerTooLarge, NoCommand, Unreadable, NoAnswer, TooDear, Undecodable, Ungrounded, BoundaryEchoed,
-	PhaseDied, PhaseTimeout, PhaseMisbehave, PhasePanic,
-}
-
-// FromPhase returns the code that a fetch or extract phase ended a run with,
-// or PhaseMisbehave where it is none that they may choose: a phase that is
-// taken over picks among TerminalCodes and no more.
-func FromPhase(c Code) Code {
-	if c == OK || slices.Contains(phaseCodes, c) {
-		return c
-	}
-	return PhaseMisbehave
-}
-
-// FromList returns the code that fetch ended a tick with, or PhaseMisbehave
-// where it is none that it may choose: one of FromPhase, or what its source
-// did. A tick has no structure, so these are not counted in what a run decides.
-func FromList(c Code) Code {
-	switch c {
-	case SourceUnreachable, SourceRefused, SourceBusy, SourceTooLarge, SourceMalformed:
-		return c
-	default:
-		return FromPhase(c)
-	}
-}
-
 // New checks a spec and builds its recipe. It panics on a shape that is not
 // bounded or exceeds its limits, on a bad name and on a malformed policy,
 // naming the field, what is missing and how to mend it. In a program started
